@@ -4,6 +4,11 @@
 // in for the parts that can't be had: a scripted Messages API and a TCP proxy
 // that delays, stalls and cuts.
 //
+// Start makes the hosts and Close unmakes them; Go tests use rigtest.Start,
+// which does both. What the clients are told to do is in the prompts that they
+// get: see package api. A process that dies without Close leaves nothing for
+// long either: see reaper.
+//
 // What may live here: the making and the unmaking of such hosts and of the
 // faults that a test needs. What may not: anything that the product imports.
 package rig

@@ -1,0 +1,25 @@
+// Package api is a scripted Messages API: it makes the real client stream, use
+// tools, ask, wait and fail, with no account and no internet.
+//
+// What a request is answered with is decided by the newest text of the user,
+// the client's own reminders apart. The first line of it that begins with one
+// of these words, and has the argument that the word needs, says what to do:
+//
+//	SAY text       answer with that text
+//	STREAM n       stream words for n seconds, then `Done: STREAM n`
+//	HOLD name      begin an answer, then wait for Server.Release(name)
+//	TOOL command   use Bash; after its result, `Done: tool finished`
+//	WRITE path     use Write
+//	ASK            use AskUserQuestion
+//	PLAN           use ExitPlanMode, where the client offers it
+//	ERR status     fail with that HTTP status, 400 to 599
+//	LIMIT n        fail as a used-up usage limit that resets in n seconds
+//
+// Anything else is answered with `Done: ` and its first line. An error lasts as
+// long as its prompt is the newest, however often the client tries again. A
+// request with no tools is the client's own, such as for a title, and is
+// answered with a short text; any other path is answered with {}.
+//
+// What may live here: what the vendor's API shows to a client. What may not:
+// the client itself, or hosts.
+package api

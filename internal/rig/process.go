@@ -1,0 +1,176 @@
+package rig
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// process is a running process: its pid and the base name of its program.
+type process struct {
+	pid  int
+	name string
+}
+
+// KillClient kills every client of the host with SIGKILL and returns when they
+// are gone. It fails where there is none.
+func (h *Host) KillClient(ctx context.Context) error {
+	pids, err := h.ClientPIDs()
+	if err != nil {
+		return err
+	}
+	if len(pids) == 0 {
+		return fmt.Errorf("host %s: no client runs", h.Name)
+	}
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return fmt.Errorf("host %s: kill the client: %w", h.Name, err)
+		}
+	}
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		left, err := h.ClientPIDs()
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(left, func(pid int) bool { return slices.Contains(pids, pid) }) {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("host %s: clients %v do not end: %w", h.Name, left, ctx.Err())
+		}
+	}
+}
+
+// ClientPIDs are the processes that run as `claude` on the host.
+func (h *Host) ClientPIDs() ([]int, error) {
+	all, err := h.processes()
+	if err != nil {
+		return nil, err
+	}
+	var pids []int
+	for _, p := range all {
+		if p.name == "claude" {
+			pids = append(pids, p.pid)
+		}
+	}
+	return pids, nil
+}
+
+// processes are all that run on the host: those with its HOME, a folder that
+// no other host has, in the environment that they began with.
+func (h *Host) processes() ([]process, error) {
+	if _, err := os.Stat("/proc/self/environ"); err == nil {
+		return h.processesFromProc()
+	}
+	return h.processesFromPS()
+}
+
+func (h *Host) processesFromProc() ([]process, error) {
+	dirs, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return nil, err
+	}
+	var found []process
+	for _, dir := range dirs {
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		// A process that ended meanwhile, or another user's, is none of the host's.
+		env, err := os.ReadFile(filepath.Join(dir, "environ"))
+		if err != nil || !slices.Contains(strings.Split(string(env), "\x00"), "HOME="+h.Home) {
+			continue
+		}
+		args, err := os.ReadFile(filepath.Join(dir, "cmdline"))
+		if err != nil {
+			continue
+		}
+		program, _, _ := bytes.Cut(args, []byte{0})
+		found = append(found, process{pid, filepath.Base(string(program))})
+	}
+	return found, nil
+}
+
+// processesFromPS is for systems with no /proc: their ps prints the environment
+// behind the command, and that of this user's processes alone.
+func (h *Host) processesFromPS() ([]process, error) {
+	out, err := exec.Command("ps", "-axEww", "-o", "pid=,command=").Output()
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	var found []process
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 || !slices.Contains(fields, "HOME="+h.Home) {
+			continue
+		}
+		pid, err := strconv.Atoi(fields[0])
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		found = append(found, process{pid, filepath.Base(fields[1])})
+	}
+	return found, nil
+}
+
+// endAll kills whatever still runs on the host, until nothing does.
+func (h *Host) endAll(ctx context.Context) error {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		left, err := h.processes()
+		if err != nil || len(left) == 0 {
+			return err
+		}
+		for _, p := range left {
+			if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+				return fmt.Errorf("host %s: kill %s: %w", h.Name, p.name, err)
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("host %s: still running: %v", h.Name, left)
+		}
+	}
+}
+
+// descendants are the children of a process, theirs, and so on, as long as
+// their program's name begins with prefix.
+func descendants(root int, prefix string) ([]int, error) {
+	out, err := exec.Command("ps", "-axo", "pid=,ppid=,comm=").Output()
+	if err != nil {
+		return nil, fmt.Errorf("list processes: %w", err)
+	}
+	children := map[int][]int{}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		if len(fields) < 3 || !strings.HasPrefix(filepath.Base(fields[2]), prefix) {
+			continue
+		}
+		pid, err1 := strconv.Atoi(fields[0])
+		parent, err2 := strconv.Atoi(fields[1])
+		if err1 == nil && err2 == nil {
+			children[parent] = append(children[parent], pid)
+		}
+	}
+	var found []int
+	for next := []int{root}; len(next) > 0; next = next[1:] {
+		found = append(found, children[next[0]]...)
+		next = append(next, children[next[0]]...)
+	}
+	return found, nil
+}
