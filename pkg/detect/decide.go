@@ -1,0 +1,166 @@
+package detect
+
+import (
+	"math/bits"
+	"strings"
+)
+
+// decide tries the rules from the top and lets the witnesses lower the result.
+// The trace is filled when it is not nil.
+func (j *judge) decide(t *Trace) Verdict {
+	v := Verdict{State: Unknown, Rule: "none"}
+	fired := -1
+	for i := range rules {
+		r := &rules[i]
+		ok := r.fires(j.have)
+		if t != nil {
+			missing, present := r.lacks(j.have)
+			t.Rules = append(t.Rules, Tried{Rule: r.name, Fired: ok, Missing: missing.names(), Present: present.names()})
+		}
+		if ok {
+			fired = i
+			break
+		}
+	}
+	if fired >= 0 {
+		r := &rules[fired]
+		v.State, v.Rule, v.Why = r.state, r.name, r.why
+		v.Rows = j.firedOn(r)
+	} else {
+		v.Why = "no rule is sure; " + j.nearest()
+	}
+	j.details(&v)
+	j.lower(&v, t)
+	v.Since = since(j.e, v.State)
+	if v.State == Ready && j.e.VimMode && !j.insertMode() {
+		v.VimNormal = true
+		v.Why += "; the client is in vim mode and does not show INSERT, so keys may be commands"
+	}
+	return v
+}
+
+// firedOn lists the rows of the facts that a rule needed.
+func (j *judge) firedOn(r *rule) []int {
+	lo, hi := len(j.s.rows), -1
+	for f := (r.must | r.some) & j.have; f != 0; f &= f - 1 {
+		if w := j.rows[bits.TrailingZeros64(uint64(f))]; w[1] > 0 {
+			lo, hi = min(lo, w[0]), max(hi, w[1]-1)
+		}
+	}
+	// Only the rows that are facts' own, not those between two facts.
+	n := 0
+	seen := func(y int) bool {
+		for f := (r.must | r.some) & j.have; f != 0; f &= f - 1 {
+			if w := j.rows[bits.TrailingZeros64(uint64(f))]; y >= w[0] && y < w[1] {
+				return true
+			}
+		}
+		return false
+	}
+	for y := lo; y <= hi; y++ {
+		if seen(y) {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	rows := make([]int, 0, n)
+	for y := lo; y <= hi; y++ {
+		if seen(y) {
+			rows = append(rows, y)
+		}
+	}
+	return rows
+}
+
+// nearest names the rule that lacked least.
+func (j *judge) nearest() string {
+	best, n := 0, 1<<30
+	for i := range rules {
+		missing, present := rules[i].lacks(j.have)
+		if c := bits.OnesCount64(uint64(missing)) + bits.OnesCount64(uint64(present)); c < n {
+			best, n = i, c
+		}
+	}
+	missing, present := rules[best].lacks(j.have)
+	w := "nearest is " + rules[best].name
+	if missing != 0 {
+		w += ", which lacks " + strings.Join(missing.names(), ", ")
+	}
+	if present != 0 {
+		w += ", which excludes " + strings.Join(present.names(), ", ")
+	}
+	return w
+}
+
+// details fills in what goes with the state that the screen shows.
+func (j *judge) details(v *Verdict) {
+	v.Draft = j.draft
+	if j.have&(factDialog|factSurvey) != 0 && len(j.panel.Options) > 0 && (v.State == Gate || v.State == Limited) && j.have&factSearch == 0 {
+		d := j.panel.Dialog
+		v.Dialog = &d
+	}
+	switch v.State {
+	case Gate:
+		if j.panel.Title != "" {
+			v.Why += ": " + clip(j.panel.Title, 60)
+		}
+	case Busy:
+		v.Retry = clip(j.turn.text, 200)
+	case Limited:
+		if !j.reset.IsZero() {
+			at := j.reset
+			v.ResetAt = &at
+			if !j.e.Now.IsZero() && j.e.Now.After(at) {
+				v.Why += "; the hour it names has passed, yet it may be another day's: look again later"
+			}
+		}
+		v.AutoResume = j.auto
+	case Ready:
+		if j.note != "" {
+			v.Why += "; " + j.note
+		}
+		if v.Draft != "" {
+			v.Why += "; somebody's draft is in it"
+		}
+	}
+}
+
+// lower lets each witness in turn lower the verdict.
+func (j *judge) lower(v *Verdict, t *Trace) {
+	for i := range witnesses {
+		w := &witnesses[i]
+		holds := w.holds(j.e)
+		changes := holds && (w.from == "" || w.from == v.State) && w.to != v.State
+		if t != nil && holds {
+			t.Witnesses = append(t.Witnesses, Witness{Name: w.name, Says: w.why, Lowered: changes})
+		}
+		if !changes {
+			continue
+		}
+		v.Why = w.why + "; the screen alone reads " + string(v.State) + " (" + v.Rule + ")"
+		v.State, v.Rule = w.to, w.name
+		if w.to == Crashed || w.to == Unknown {
+			v.Dialog, v.Draft, v.Retry, v.ResetAt, v.AutoResume, v.Rows = nil, "", "", nil, false, nil
+		}
+		if w.to == Limited {
+			if at, _ := resetTime(j.e.Transcript.Text, j.e.Now, j.e.Zone, j.e.Transcript.At); !at.IsZero() {
+				v.ResetAt = &at
+			}
+		}
+	}
+}
+
+// insertMode reports whether the footer marks vim's INSERT mode.
+func (j *judge) insertMode() bool {
+	if j.have&factWhole == 0 {
+		return false
+	}
+	for y := j.box.bottom + 1; y <= j.s.last; y++ {
+		if strings.HasPrefix(j.s.rows[y].body(), "-- INSERT") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,350 @@
+package detect
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// judge holds what one look at the evidence found.
+type judge struct {
+	e     *Evidence
+	s     *screen
+	have  fact
+	box   box
+	panel panel
+	turn  turn
+	rows  [factCount][2]int // where a fact was seen: first row and the row behind the last
+	draft string
+	note  string // a remark that Why carries
+	reset time.Time
+	exact bool
+	auto  bool
+}
+
+const factCount = len(factNames)
+
+// set records a fact and the rows it was seen on.
+func (j *judge) set(f fact, from, to int) {
+	j.have |= f
+	for i := range factCount {
+		if f&(1<<i) != 0 && j.rows[i][1] == 0 {
+			j.rows[i] = [2]int{from, to + 1}
+		}
+	}
+}
+
+// look finds every fact. Order matters only where a region bounds another.
+func (j *judge) look(e Evidence) {
+	j.e = &e
+	s := parseScreen(e.Screen, e.Width)
+	j.s = s
+	if busyTitle(e.Title) {
+		j.have |= factTitleBusy
+	}
+	if s.last < 0 {
+		j.have |= factEmpty
+		return
+	}
+	b, ok := s.findBox()
+	if ok && (b.whole || b.bottom > 0) {
+		j.lookBox(b)
+	}
+	if j.have&factWhole == 0 {
+		j.lookUnboxed()
+	}
+}
+
+// busyTitle reports whether a title starts with a glyph of a running turn.
+// `✳` means only that none runs: gates and limits have it too.
+func busyTitle(t string) bool {
+	r, _ := utf8.DecodeRuneInString(t)
+	return r >= 0x2801 && r <= 0x28ff || r == '◐' || r == '◑' || r == '◒' || r == '◓'
+}
+
+// lookBox finds what a box and its surroundings show.
+func (j *judge) lookBox(b box) {
+	j.box = b
+	j.set(factBox, b.top, b.bottom)
+	if b.live {
+		j.set(factLive, b.glyph, b.glyph)
+	}
+	if b.whole {
+		j.set(factWhole, b.top, b.bottom)
+	}
+	if b.idle {
+		j.set(factIdle, b.glyph, b.glyph)
+	}
+	if b.muted {
+		j.set(factMuted, b.glyph, b.glyph)
+	}
+	switch b.hint {
+	case hintQueued:
+		j.set(factQueued, b.glyph, b.glyph)
+	case hintFix:
+		j.set(factFixFirst, b.glyph, b.glyph)
+	}
+	if !b.whole {
+		return
+	}
+	j.draft = b.draft
+	x, y := j.e.CursorX, j.e.CursorY
+	// Versions before 2.1.85 park the cursor in column 0 below everything.
+	if y >= 0 && x > 0 && (y <= b.top || y >= b.bottom) {
+		j.set(factCursorAway, y, y)
+	}
+	j.lookFooter(b.bottom + 1)
+	j.lookTurn(b.top, &b)
+	j.lookSurvey(b.top)
+}
+
+// lookTurn reads the newest turn above row `from`.
+func (j *judge) lookTurn(from int, b *box) {
+	t := j.s.findTurn(from, b)
+	j.turn = t
+	if t.spinner >= 0 {
+		j.set(factSpinner, t.spinner, t.spinner)
+	}
+	if t.retry >= 0 {
+		j.set(factRetry, t.retry, t.retry)
+	}
+	switch t.kind {
+	case eventAuth:
+		j.set(factAuthEvent, t.event, t.event)
+	case eventLimit:
+		j.set(factLimitEvent, t.event, t.event)
+		j.auto = t.resumes && !t.cancelled
+		j.resolve(t.body)
+	case eventError:
+		j.note = "the newest event is an error: " + clip(t.body, 80)
+	}
+}
+
+// resolve reads a limit's reset time from the client's words.
+func (j *judge) resolve(text string) {
+	var printed time.Time
+	if t := j.e.Transcript; t != nil && t.Event == "api_error" && sortEventText(t.Text) == eventLimit {
+		printed = t.At
+	}
+	j.reset, j.exact = resetTime(text, j.e.Now, j.e.Zone, printed)
+	if j.exact && !j.e.Now.IsZero() && j.e.Now.After(j.reset) {
+		j.have |= factLapsed
+	}
+}
+
+// lookFooter reads the rows from y on, beneath the box. The user's own status
+// line stands there too, in the client's grey, so only whole phrases in the
+// places where the client prints them count.
+func (j *judge) lookFooter(y int) {
+	s := j.s
+	for ; y <= s.last; y++ {
+		r := &s.rows[y]
+		if r.blank() {
+			continue
+		}
+		body := r.body()
+		if interruptOffered(body) {
+			j.set(factInterrupt, y, y)
+		}
+		for _, a := range authFooters {
+			if i := strings.Index(body, a); i >= 0 && (i == 0 || strings.HasSuffix(body[:i], "  ")) {
+				j.set(factAuthFooter, y, y)
+			}
+		}
+		if strings.HasPrefix(body, "⚠") && strings.Contains(body, "limit reached") {
+			j.set(factLimitStrip, y, y)
+			if j.reset.IsZero() {
+				j.resolve(body)
+			}
+		}
+		if low := strings.ToLower(body); j.have&factLimitStrip != 0 && strings.Contains(low, "continuing automatically") {
+			j.auto = true
+		}
+		if i := strings.Index(body, searchPrompts); i == 0 || i > 0 && strings.HasSuffix(body[:i], "  ") {
+			// Its own cursor cell tells it from a status line with those words.
+			if r.cursor >= 0 || j.e.CursorY == y {
+				j.set(factSearch, y, y)
+			}
+		}
+	}
+}
+
+// interruptOffered reports whether a footer row is the client's mode row and
+// offers esc to interrupt, perhaps cut short: `esc to …`.
+func interruptOffered(body string) bool {
+	known := false
+	for _, m := range modeMarks {
+		known = known || strings.HasPrefix(body, m)
+	}
+	if !known {
+		// Screen readers get the mode in words.
+		known = strings.Contains(body, "(shift+tab to cycle)")
+	}
+	if !known {
+		return false
+	}
+	for len(body) > 0 {
+		seg, rest, _ := strings.Cut(body, "·")
+		body = rest
+		seg = trim(seg)
+		if i := strings.Index(seg, "  "); i > 0 {
+			seg = seg[:i]
+		}
+		if seg == interruptKey || cutShort(seg, interruptKey) {
+			return true
+		}
+		// A notice may follow a cut phrase after a single blank.
+		if i := strings.IndexRune(seg, '…'); i > 0 && cutShort(seg[:i+len("…")], interruptKey) {
+			return true
+		}
+	}
+	return false
+}
+
+// cutShort reports whether seg is the start of phrase, cut by the width: with
+// an ellipsis, or after its first words at a row's end.
+func cutShort(seg, phrase string) bool {
+	if head, ok := strings.CutSuffix(seg, "…"); ok {
+		return len(head) >= 3 && strings.HasPrefix(phrase, strings.TrimRight(head, " "))
+	}
+	return seg == "esc to"
+}
+
+// lookSurvey looks for the survey right above the box.
+func (j *judge) lookSurvey(top int) {
+	for y := top - 1; y >= 0 && y > top-5; y-- {
+		if r := &j.s.rows[y]; strings.Contains(r.text, surveyDismiss) && strings.Contains(r.text, "1: ") {
+			j.set(factSurvey, y, y)
+			j.panel = panel{top: y, Dialog: Dialog{Selected: -1}}
+			for _, f := range strings.Split(r.body(), "  ") {
+				if _, l, ok := strings.Cut(trim(f), ": "); ok {
+					j.panel.Options = append(j.panel.Options, l)
+				}
+			}
+			if y > 0 {
+				j.panel.Title = trim(strings.TrimLeft(j.s.rows[y-1].text, "●⏺ "))
+			}
+			return
+		}
+	}
+}
+
+// lookUnboxed finds what stands at the bottom when no whole box does.
+func (j *judge) lookUnboxed() {
+	s := j.s
+	for y := s.last; y >= 0 && y > s.last-2; y-- {
+		if strings.HasPrefix(s.rows[y].body(), viewerTitle) {
+			j.set(factViewer, y, y)
+		}
+	}
+	if y := s.findSuspended(); y >= 0 {
+		j.set(factSuspended, y, y)
+	}
+	if j.lookReader() {
+		return
+	}
+	if y := s.findShell(j.e.CursorX, j.e.CursorY); y >= 0 {
+		j.set(factShell, y, y)
+		return
+	}
+	if j.have&(factViewer|factSuspended) != 0 {
+		return
+	}
+	p, ok := s.findPanel()
+	if !ok {
+		j.lookTurn(s.last+1, nil)
+		j.have &^= factLimitEvent | factAuthEvent // without a box these prove nothing
+		return
+	}
+	j.panel = p
+	j.set(factDialog, p.top, s.last)
+	if limitChoice(p.Options) {
+		j.set(factLimitMenu, p.top, s.last)
+		t := s.findTurn(p.top, nil)
+		j.turn = t
+		if t.kind == eventLimit {
+			j.resolve(t.body)
+		}
+	}
+}
+
+// lookReader recognises the screen reader's layout: no colours, no rules, a
+// mode row in words and a lone `$` with the cursor. A shell's prompt can look
+// the same, so the banner or the process table must agree.
+func (j *judge) lookReader() bool {
+	s := j.s
+	r := &s.rows[s.last]
+	if s.coloured || r.at(0) != '$' || r.at(1) != ' ' && r.at(1) != nbsp && r.at(1) != 0 || s.last < 1 {
+		return false
+	}
+	if j.e.CursorY >= 0 && (j.e.CursorY != s.last || j.e.CursorX < 1) {
+		return false
+	}
+	banner := strings.HasPrefix(s.rows[0].text, "[Screen Reader Mode: on")
+	if !banner && j.e.Process != ProcessRunning {
+		return false
+	}
+	mode := -1
+	for y := s.last - 1; y >= 0 && y > s.last-6; y-- {
+		if strings.Contains(s.rows[y].text, "(shift+tab to cycle)") || strings.Contains(s.rows[y].text, "? for shortcuts") {
+			mode = y
+			break
+		}
+	}
+	if mode < 0 {
+		return false
+	}
+	j.set(factReader, s.last, s.last)
+	j.draft = trim(r.from(1))
+	text := s.rows[mode].text
+	for y := mode + 1; y < s.last && !strings.HasPrefix(s.rows[y].text, "effort:"); y++ {
+		text += " " + s.rows[y].body()
+	}
+	if strings.Contains(text, interruptKey) {
+		j.set(factInterrupt, mode, mode)
+	}
+	for y := mode - 1; y >= 0; y-- {
+		if s.rows[y].blank() {
+			continue
+		}
+		if t := s.rows[y].text; strings.HasSuffix(t, "…") && !strings.Contains(t, " ") {
+			j.set(factSpinner, y, y)
+		}
+		j.readerEvent(y)
+		break
+	}
+	return true
+}
+
+// readerEvent sorts the newest event of the screen reader's transcript.
+func (j *judge) readerEvent(y int) {
+	s := j.s
+	for up := y; up >= 0 && up > y-4; up-- {
+		t := s.rows[up].text
+		if strings.HasPrefix(t, "you: ") {
+			return
+		}
+		switch sortEventText(strings.TrimPrefix(t, "claude: ")) {
+		case eventAuth:
+			j.set(factAuthEvent, up, up)
+		case eventLimit:
+			j.set(factLimitEvent, up, up)
+			j.resolve(t)
+		}
+		if strings.HasPrefix(t, "claude: ") {
+			return
+		}
+	}
+}
+
+// clip cuts text to n runes, for a person to read.
+func clip(t string, n int) string {
+	i := 0
+	for p := range t {
+		if i == n {
+			return t[:p] + "…"
+		}
+		i++
+	}
+	return t
+}

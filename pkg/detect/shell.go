@@ -1,0 +1,81 @@
+package detect
+
+import "strings"
+
+// findShell gives the row of a shell prompt that waits at the bottom of the
+// screen, -1 for none. The cursor, where known, must stand on that row: output
+// that merely ends in a prompt's character is not a prompt.
+func (s *screen) findShell(cursorX, cursorY int) int {
+	y := s.last
+	if y < 0 {
+		return -1
+	}
+	r := &s.rows[y]
+	if r.indent != 0 || cursorY >= 0 && (cursorY != y || cursorX >= 0 && cursorX < promptEnd(r.text)) {
+		return -1
+	}
+	if promptEnd(r.text) > 0 {
+		return y
+	}
+	return -1
+}
+
+// promptEnd gives the length of the shell prompt that text starts with, 0 for
+// none. Shapes: `bash-5.2#`, `user@host:~/dir$`, `[user@host dir]#`, `host%`,
+// `~/dir $`, `➜  dir`, and a lone `$`, `#` or `%`.
+func promptEnd(text string) int {
+	if strings.HasPrefix(text, "➜ ") {
+		return len("➜ ")
+	}
+	i := strings.IndexAny(text, "$#%>")
+	if i < 0 || i > 100 {
+		return 0
+	}
+	if i+1 < len(text) && text[i+1] != ' ' {
+		return 0
+	}
+	head := strings.TrimRight(text[:i], " ")
+	if strings.HasPrefix(head, "<") || strings.HasPrefix(head, "claude") {
+		return 0 // markup, or a word of the client's
+	}
+	switch {
+	case head == "":
+		if text[i] == '>' {
+			return 0 // the oldest client's own prompt, and a quotation
+		}
+		return i + 1
+	case isDigit(head[len(head)-1]) && text[i] == '%' && !strings.ContainsAny(head, "@-~"):
+		return 0 // a percentage
+	case shellName(head), strings.Contains(head, "@") && !strings.Contains(head, " @"),
+		strings.HasPrefix(head, "~"), strings.HasPrefix(head, "/") && !strings.Contains(head, " "):
+		return i + 1
+	case !strings.ContainsAny(head, " \t:;,.(){}\"'") && text[i] != '>':
+		return i + 1
+	}
+	return 0
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// shellName reports whether a prompt is a shell's own default: its name, a dash
+// and its version.
+func shellName(head string) bool {
+	name, version, _ := strings.Cut(head, "-")
+	switch name {
+	case "sh", "bash", "dash", "ash", "zsh", "fish", "ksh", "mksh":
+		return strings.Trim(version, "0123456789.") == ""
+	}
+	return false
+}
+
+// findSuspended gives the row on which the client says that it was suspended,
+// -1 for none. It must be among the lowest rows: nothing is drawn after it.
+func (s *screen) findSuspended() int {
+	for y := s.last; y >= 0 && y > s.last-4; y-- {
+		t := s.rows[y].text
+		if strings.HasPrefix(t, "Claude Code ") && strings.Contains(t, "suspended") && strings.Contains(t, "`fg`") {
+			return y
+		}
+	}
+	return -1
+}

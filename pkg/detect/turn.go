@@ -1,0 +1,281 @@
+package detect
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// turn is what the region above the input box (or the dialog) says of the
+// newest turn. Everything further up is history and decides nothing.
+type turn struct {
+	spinner int    // row of the live spinner, -1
+	retry   int    // row that says a request is being retried, -1
+	text    string // that row's text
+	// event is the row of the newest event, -1: an answer, a refusal, a banner.
+	event int
+	kind  eventKind
+	body  string // the event's text, wrapped rows joined
+	// resumes and cancelled say what the client printed under a limit banner.
+	resumes, cancelled bool
+}
+
+type eventKind uint8
+
+const (
+	eventNone  eventKind = iota // no event, or one that bears on nothing
+	eventLimit                  // a usage limit
+	eventAuth                   // refused credentials, or none
+	eventError                  // another error of the API
+)
+
+// spinnerGlyph reports whether a rune is one that the client animates a running
+// turn with. The finished line (`✻ Cooked for 9s`) has them too.
+func spinnerGlyph(r rune) bool {
+	switch r {
+	case '·', '✢', '✳', '✶', '✻', '✽', '*', '∗', '●', '⏺', '○', '◐', '◑', '◒', '◓':
+		return true
+	}
+	return r >= 0x2801 && r <= 0x28ff
+}
+
+func bullet(r rune) bool { return r == '●' || r == '⏺' }
+
+// findTurn reads upward from the row above `from`.
+func (s *screen) findTurn(from int, b *box) turn {
+	t := turn{spinner: -1, retry: -1, event: -1}
+	y := from - 1
+	// A completion list stands directly on the box of newer versions.
+	if b != nil && (strings.HasPrefix(b.draft, "/") || strings.HasPrefix(b.draft, "@")) {
+		for y >= 0 && !s.rows[y].blank() && s.rows[y].indent > 0 {
+			y--
+		}
+	}
+	y = s.skipQueue(y)
+	s.findSpinner(y, &t)
+	if t.spinner < 0 {
+		s.findEvent(y, &t)
+	}
+	return t
+}
+
+// skipQueue passes over blank rows, notices at the right edge and prompts that
+// wait in the queue, all of which stand between the turn and the box.
+func (s *screen) skipQueue(y int) int {
+	for ; y >= 0; y-- {
+		r := &s.rows[y]
+		switch {
+		case r.blank(), s.notice(r):
+		case r.indent == 2 && s.isPrompt(y, 2):
+		case strings.Contains(r.text, "Queued ·") && r.at(r.indent) == '⎿' && y > 0 && s.isPrompt(y-1, 0):
+			y--
+		default:
+			return y
+		}
+	}
+	return y
+}
+
+// notice reports whether a row holds only a remark at the right edge.
+func (s *screen) notice(r *row) bool {
+	return r.indent >= 8 && r.indent >= s.width/3 && r.end >= s.width-6
+}
+
+// isPrompt reports whether a prompt that was sent starts in column x of row y:
+// its glyph, a plain space, and either a background or a muted glyph.
+func (s *screen) isPrompt(y, x int) bool {
+	r := &s.rows[y]
+	if g := r.at(x); (g != '❯' && g != '>') || r.at(x+1) != ' ' {
+		return false
+	}
+	st := s.styleAt(y, x)
+	return !s.coloured || st.bg != colourDefault || st.muted()
+}
+
+// findSpinner looks for the running turn's line: the first row in column 0
+// above the box, if it has a spinner's form. Its tips and tasks are indented.
+func (s *screen) findSpinner(y int, t *turn) {
+	for ; y >= 0; y-- {
+		r := &s.rows[y]
+		if r.blank() {
+			continue
+		}
+		if strings.Contains(r.text, "etrying in ") && t.retry < 0 && s.retryRow(y) {
+			t.retry, t.text = y, trim(strings.TrimLeft(r.text, "✻✽✶✳✢·* ⎿\u00a0"))
+		}
+		if r.indent > 0 {
+			continue
+		}
+		if s.spinnerRow(y) {
+			t.spinner = y
+			// Older versions print the retry above the spinner, under the error.
+			for up := y - 1; up >= 0 && t.retry < 0 && s.rows[up].indent != 0 || up >= 0 && s.rows[up].blank(); up-- {
+				if s.retryRow(up) {
+					t.retry, t.text = up, trim(s.rows[up].text)
+					break
+				}
+			}
+		} else if t.retry == y {
+			t.spinner = y
+		} else {
+			t.retry = -1
+			t.text = ""
+		}
+		return
+	}
+	t.retry, t.text = -1, ""
+}
+
+// retryRow reports whether a row says when the next attempt starts.
+func (s *screen) retryRow(y int) bool {
+	r := &s.rows[y]
+	if !strings.Contains(r.text, "etrying in ") || !strings.Contains(r.text, "attempt ") {
+		return false
+	}
+	if r.indent == 0 {
+		return spinnerGlyph(r.at(0))
+	}
+	return strings.HasPrefix(trim(r.text), "Retrying in ") || strings.HasPrefix(trim(r.text), "retrying in ")
+}
+
+// spinnerRow reports whether a row has the form of a running turn: a glyph, a
+// phrase that ends in an ellipsis, then nothing or a parenthesis with the time.
+// No list of words is asked for: the client has hundreds and adds more.
+func (s *screen) spinnerRow(y int) bool {
+	r := &s.rows[y]
+	if !spinnerGlyph(r.at(0)) || (r.at(1) != ' ' && r.at(1) != nbsp) {
+		return false
+	}
+	text := trim(r.from(2))
+	first, _ := utf8.DecodeRuneInString(text)
+	if !unicode.IsLetter(first) {
+		return false
+	}
+	if strings.HasPrefix(text, "Waiting for ") && strings.Contains(text, "background") {
+		return true
+	}
+	phrase, rest, ok := strings.Cut(text, "…")
+	if !ok || phrase == "" {
+		return false
+	}
+	rest = trim(rest)
+	if strings.HasPrefix(rest, "(") {
+		in := rest[1:]
+		return strings.Contains(in, "esc to interrupt") || strings.Contains(in, "tokens") || startsWithTime(in) ||
+			strings.Contains(in, "ctrl+")
+	}
+	if rest != "" {
+		return false
+	}
+	// The bare form is only told from an answer's text by its colour.
+	return s.styleAt(y, 0).vivid() && s.styleAt(y, r.end-1).vivid()
+}
+
+// startsWithTime reports whether text starts with a duration such as 7s or 2m 18s.
+func startsWithTime(t string) bool {
+	n := 0
+	for n < len(t) && t[n] >= '0' && t[n] <= '9' {
+		n++
+	}
+	return n > 0 && n < len(t) && strings.IndexByte("smh", t[n]) >= 0
+}
+
+// doneRow reports whether a row is the line printed after a finished turn:
+// `✻ Cooked for 9s`.
+func (s *screen) doneRow(y int) bool {
+	r := &s.rows[y]
+	if !spinnerGlyph(r.at(0)) || bullet(r.at(0)) || r.at(1) != ' ' {
+		return false
+	}
+	_, rest, ok := strings.Cut(r.text, " for ")
+	return ok && startsWithTime(rest)
+}
+
+// findEvent walks up to the newest event and sorts it.
+func (s *screen) findEvent(y int, t *turn) {
+	for ; y >= 0; y-- {
+		r := &s.rows[y]
+		if r.blank() || s.notice(r) || s.doneRow(y) {
+			continue
+		}
+		switch {
+		case r.indent == 2 && r.at(2) == '⎿', r.indent == 1 && r.at(1) == '⎿':
+			up := s.headOf(y)
+			if up >= 0 && s.localCommand(up) {
+				y = up // what a local command printed says nothing of the turn
+				continue
+			}
+			if y > 0 && !s.rows[y-1].blank() && (up < 0 || !s.isPrompt(up, 0)) {
+				return // it hangs from a tool's line: a tool may print anything
+			}
+			s.sortEvent(y, t)
+			return
+		case r.indent == 0 && s.localCommand(y):
+			continue
+		case r.indent == 0 && bullet(r.at(0)):
+			text := trim(r.from(1))
+			if k := limitNote(text); k != noteNone {
+				t.resumes = t.resumes || k == noteResumes && !t.cancelled
+				t.cancelled = t.cancelled || k == noteCancelled
+				continue
+			}
+			if s.ownVoice(y) {
+				s.sortEvent(y, t)
+			}
+			return
+		case r.indent == 0:
+			return
+		}
+	}
+}
+
+// headOf gives the row that a `⎿` row hangs from: the nearest above that
+// starts in column 0, with no blank row between; -1 for none.
+func (s *screen) headOf(y int) int {
+	for y--; y >= 0 && !s.rows[y].blank(); y-- {
+		if s.rows[y].indent == 0 {
+			return y
+		}
+	}
+	return -1
+}
+
+// localCommand reports whether row y is a prompt that the client answers by
+// itself, after which the turn before is still the newest. Those that change
+// the account or the conversation are not: they may have mended the fault.
+func (s *screen) localCommand(y int) bool {
+	if !s.isPrompt(y, 0) {
+		return false
+	}
+	text := trim(s.rows[y].from(2))
+	if !strings.HasPrefix(text, "/") {
+		return false
+	}
+	name, _, _ := strings.Cut(text, " ")
+	switch name {
+	case "/login", "/logout", "/clear", "/new", "/reset", "/resume", "/compact", "/upgrade", "/setup-token":
+		return false
+	}
+	return true
+}
+
+// ownVoice reports whether a bulleted row is the client's own line, not the
+// model's: glyph and text share one colour that is not ordinary text's. Without
+// colours that can't be told, and then it may be the client's.
+func (s *screen) ownVoice(y int) bool {
+	if !s.coloured {
+		return true
+	}
+	r := &s.rows[y]
+	g, t := s.styleAt(y, 0), s.styleAt(y, min(2, r.end-1))
+	return g.fg == t.fg && g.fg != colourDefault
+}
+
+// sortEvent reads the event on row y, wrapped rows joined, and sorts it by the phrase table.
+func (s *screen) sortEvent(y int, t *turn) {
+	text := trim(strings.TrimLeft(trim(s.rows[y].text), "⎿●⏺ \u00a0"))
+	for n := y + 1; n < len(s.rows) && n <= y+4 && s.rows[n].indent >= 2 && !s.rows[n].blank() && s.rows[n].at(2) != '⎿'; n++ {
+		text += " " + s.rows[n].body()
+	}
+	t.event, t.body, t.kind = y, text, sortEventText(text)
+}
