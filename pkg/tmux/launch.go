@@ -1,0 +1,134 @@
+package tmux
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
+)
+
+// Launch is a command to run in a pane.
+type Launch struct {
+	Dir     string   // a leading ~ is the machine's home directory
+	Command string   // sh text
+	Unset   []string // environment variables that it must not inherit from the server
+}
+
+// Size of a new session's window until a client attaches: wide enough that a
+// program cuts nothing off its status line.
+const (
+	Cols = 200
+	Rows = 50
+)
+
+// launcher runs the user's login shell, interactive so that it reads the same
+// start-up files as when a person types the command there, and from it a plain
+// sh with the command. The words behind -c are escaped without quotes, which
+// bash, dash, zsh, fish and csh read alike. csh takes no -l beside -c.
+const launcher = `FLEET_RUN=$1 FLEET_PATH=$PATH; export FLEET_RUN FLEET_PATH
+shell=${SHELL:-/bin/sh}
+case ${shell##*/} in
+  csh|tcsh) exec "$shell" -c 'exec /bin/sh -c eval\ \"\$FLEET_RUN\"' ;;
+  *) exec "$shell" -l -i -c 'exec /bin/sh -c eval\ \"\$FLEET_RUN\"' ;;
+esac`
+
+// terminalReset undoes what a killed full-screen program leaves behind: the
+// alternate screen, mouse and focus reports, bracketed paste, a hidden cursor,
+// colours, key encodings.
+const terminalReset = `printf '\033[?1049l\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?1004l\033[?2004l\033[?1l\033>\033[<u\033[>4;0m\033[?25h\033[0m\r\n'; stty sane`
+
+// program is what the inner sh runs: the command, and after it a login shell,
+// so that the session stands when the command ends and a person finds a prompt
+// there. Its exit code is left in EndedOption. The PATH of the script that launched it is appended, since /etc/profile
+// sets PATH anew on Debian.
+func (l Launch) program() string {
+	unset := strings.Join(append([]string{"FLEET_RUN", "FLEET_PATH"}, l.Unset...), " ")
+	return "PATH=$PATH:$FLEET_PATH; export PATH; unset " + unset + "\n" +
+		l.Command + "\ntmux -u set-option -p -t \"$TMUX_PANE\" " + EndedOption + " $? 2>/dev/null\n" +
+		terminalReset + "\nexec \"${SHELL:-/bin/sh}\" -l\n"
+}
+
+// script checks the directory and sets the variables that the tmux command
+// below it uses.
+func (l Launch) script(nonce string) string {
+	return fmt.Sprintf("command -v tmux >/dev/null 2>&1 || { echo '%[1]s missing'; exit 0; }\n"+
+		"dir=%[2]s\ncd -- \"$dir\" 2>/dev/null || { echo '%[1]s nodir'; exit 0; }\n%[3]s%[4]s",
+		nonce, DirWord(l.Dir), hereDoc("launcher", nonce, launcher), hereDoc("program", nonce, l.program()))
+}
+
+// Start makes a detached session and launches the command in it. It returns
+// the pane's id. A session of that name that exists already is left alone and
+// its first pane returned, so that two callers at once start one session.
+// The errors are ErrNotInstalled, ErrNoDirectory, ErrVanished, *ServerError and
+// the runner's.
+func Start(ctx context.Context, r Runner, session string, l Launch) (pane string, err error) {
+	n := newNonce()
+	return launched(answer(ctx, r, n, l.script(n)+fmt.Sprintf(`session=%s
+if ! said=$(tmux -u new-session -d -P -F '#{pane_id}' -s "$session" -x %d -y %d -c "$dir" -- /bin/sh -c "$launcher" sh "$program" 2>&1); then
+  case $said in
+    "duplicate session"*) said=$(tmux -u list-panes -s -t "=$session" -F '#{pane_id}' | head -n 1); echo '%[4]s started' "$said" ;;
+    *) echo '%[4]s failed' "$said" ;;
+  esac
+  exit 0
+fi
+tmux -u set-option -p -t "$said" %[5]s "$(date +%%s)" 2>/dev/null || { echo '%[4]s vanished'; exit 0; }
+echo '%[4]s started' "$said"
+`, transport.Quote(session), Cols, Rows, n, LaunchedOption)))
+}
+
+// Relaunch ends what runs in a pane and launches the command there instead; a
+// guard, where one is given, must hold or the error is ErrChanged and nothing
+// was done. Otherwise as Start, and ErrNoSession when the pane is gone.
+func Relaunch(ctx context.Context, r Runner, pane string, g *Guard, l Launch) error {
+	n := newNonce()
+	check := "pane=" + transport.Quote(pane) + "\n"
+	if g != nil {
+		check = g.script(n) + fmt.Sprintf("same || { echo '%s changed'; exit 0; }\n", n)
+	}
+	_, err := launched(answer(ctx, r, n, l.script(n)+check+fmt.Sprintf(
+		`tmux -u list-panes -a -F '#{pane_id}' 2>/dev/null | grep -qxF -e "$pane" || { echo '%[1]s nosession'; exit 0; }
+tmux -u set-option -p -u -q -t "$pane" %[3]s
+tmux -u respawn-pane -k -t "$pane" -c "$dir" -- /bin/sh -c "$launcher" sh "$program" || { echo '%[1]s failed'; exit 0; }
+tmux -u set-option -p -t "$pane" %[2]s "$(date +%%s)" 2>/dev/null || { echo '%[1]s vanished'; exit 0; }
+echo '%[1]s started' "$pane"
+`, n, LaunchedOption, EndedOption)))
+	return err
+}
+
+// launched turns the answer of a launching script into the pane's id.
+func launched(words []string, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	switch words[0] {
+	case "missing":
+		return "", ErrNotInstalled
+	case "nodir":
+		return "", ErrNoDirectory
+	case "vanished":
+		return "", ErrVanished
+	case "nosession":
+		return "", ErrNoSession
+	case "changed":
+		return "", ErrChanged
+	}
+	if len(words) < 2 {
+		return "", ErrVanished
+	}
+	return words[1], nil
+}
+
+// AttachScript is the script that attaches a terminal to a session. outer is
+// the TMUX variable of the terminal that asks, empty outside tmux: within the
+// same server the client is switched, since a session attached inside itself
+// would draw itself for ever.
+func AttachScript(session, outer string) string {
+	target := transport.Quote("=" + session)
+	script := fmt.Sprintf("unset TMUX\ntmux -u has-session -t %s || exit 1\n", target)
+	if socket, _, ok := strings.Cut(outer, ","); ok {
+		script += fmt.Sprintf("if [ \"$(tmux -u display-message -p '#{socket_path}')\" = %s ]; then TMUX=%s exec tmux -u switch-client -t %s; fi\n",
+			transport.Quote(socket), transport.Quote(outer), target)
+	}
+	return script + "exec tmux -u attach-session -t " + target + "\n"
+}

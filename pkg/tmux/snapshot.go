@@ -1,0 +1,222 @@
+package tmux
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// LaunchedOption is the pane option that Start and Relaunch set, to the time
+// of the launch in seconds since 1970. It marks the pane that a session's
+// command was started in, whatever windows a person opens beside it, and goes
+// with the pane.
+const LaunchedOption = "@fleet_launched"
+
+// EndedOption is the pane option in which a launched command leaves its exit
+// code when it ends.
+const EndedOption = "@fleet_ended"
+
+// Pane is one pane as a Snapshot saw it. Text in it comes from the machine and
+// is not neutralised.
+type Pane struct {
+	Session, ID   string // ID is tmux's "%7"
+	PID           int    // of the process that the pane was started with
+	Dead          bool   // its process ended and remain-on-exit kept it
+	InMode        bool   // copy mode or another mode: keys do not reach the program
+	Alternate     bool   // the program draws on the alternate screen
+	CursorX       int    // cells from 0
+	CursorY       int
+	Width, Height int       // cells
+	Attached      int       // clients attached to the session
+	Activity      time.Time // of the window
+	Launched      time.Time // by Start or Relaunch; zero when a person made the pane
+	Ended         bool      // the launched command did; ExitCode is then its exit code
+	ExitCode      int
+	TTY, Command  string // Command is tmux's pane_current_command
+	Path, Title   string
+	Screen        []byte // what capture-pane -p -e printed; nil when the pane vanished first
+}
+
+// Snapshot is what one look at a machine's tmux server found.
+type Snapshot struct {
+	Version string // as tmux -V says, e.g. "3.3a"
+	Running bool   // a server answered
+	Panes   []Pane // of the sessions asked for, in tmux's order
+}
+
+// Session returns the panes of the session named so, in tmux's order.
+func (s Snapshot) Session(name string) []Pane {
+	var panes []Pane
+	for _, p := range s.Panes {
+		if p.Session == name {
+			panes = append(panes, p)
+		}
+	}
+	return panes
+}
+
+// Query is one look at the panes of some sessions: a fragment of sh to run on
+// the machine, and the reader of what it prints. Each has a nonce of its own,
+// so that nothing a pane shows can pass for a record.
+type Query struct {
+	sessions []string
+	nonce    string
+}
+
+// NewQuery asks for the sessions named. Names must be made of letters, digits,
+// "_" and "-", as the fleet table guarantees: they go into the script as
+// patterns of a case.
+func NewQuery(sessions ...string) Query {
+	return Query{sessions: sessions, nonce: newNonce()}
+}
+
+func newNonce() string {
+	var b [8]byte
+	// crypto/rand.Read never fails: it ends the program instead.
+	_, _ = rand.Read(b[:])
+	return "fleet" + hex.EncodeToString(b[:])
+}
+
+// paneFormat lists the fields of a pane record in the order that parsePane
+// reads them. They are all free of TAB; path and title, which need not be, have
+// records of their own. Since 3.4 tmux prints other control characters of a
+// format as octal, so TAB is the only separator that every version passes.
+var paneFormat = []string{
+	"#{session_name}", "#{pane_id}", "#{pane_pid}", "#{pane_dead}", "#{pane_in_mode}", "#{alternate_on}",
+	"#{cursor_x}", "#{cursor_y}", "#{pane_width}", "#{pane_height}", "#{session_attached}", "#{window_activity}",
+	"#{" + LaunchedOption + "}", "#{" + EndedOption + "}", "#{pane_tty}", "#{pane_current_command}",
+}
+
+// Fragment is the sh text of the query. It needs a server of 3.1 or newer for
+// source-file from stdin; one tmux client captures all panes, since each
+// client costs about 25 ms (50 captures: 0.05 s in one, 1.30 s in 50).
+func (q Query) Fragment() string {
+	n := q.nonce
+	format := func(kind string, fields ...string) string {
+		return "'" + n + "\t" + kind + "\t" + strings.Join(fields, "\t") + "'"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "command -v tmux >/dev/null 2>&1 || { printf '%s\\tmissing\\n'; exit 0; }\n", n)
+	fmt.Fprintf(&b, "printf '%s\\tversion\\t%%s\\n' \"$(tmux -V 2>&1)\"\n", n)
+	fmt.Fprintf(&b, "panes=$(tmux -u list-panes -a -F %s \\; list-panes -a -F %s \\; list-panes -a -F %s 2>&1) || { printf '%s\\terror\\t%%s\\n' \"$panes\"; exit 0; }\n",
+		format("pane", paneFormat...),
+		format("path", "#{pane_id}", "#{pane_current_path}"),
+		format("title", "#{pane_id}", "#{pane_title}"), n)
+	b.WriteString("printf '%s\\n' \"$panes\"\n")
+	if len(q.sessions) == 0 {
+		return b.String()
+	}
+	// display-message would expand the "%" of a pane id as a date, so the
+	// records name panes by number alone.
+	fmt.Fprintf(&b, `printf '%%s\n' "$panes" | while IFS='	' read -r mark kind session id rest; do
+  [ "$mark $kind" = '%[1]s pane' ] || continue
+  case $session in
+    %[2]s) printf 'display-message -p "%[1]s screen %%s"\ncapture-pane -p -e -t "%%s"\ndisplay-message -p "%[1]s end %%s"\n' "${id#?}" "$id" "${id#?}" ;;
+  esac
+done | tmux -u source-file - 2>/dev/null
+`, n, strings.Join(q.sessions, "|"))
+	return b.String()
+}
+
+// Parse reads what the fragment printed. The errors are ErrNotInstalled and
+// *ServerError, such as for a server of another version ("protocol version
+// mismatch"): that one runs, and is neither absent nor to be started anew. A
+// server that does not run is no error.
+func (q Query) Parse(out []byte) (Snapshot, error) {
+	var snap Snapshot
+	byID := map[string]*Pane{}
+	wanted := map[string]bool{}
+	for _, s := range q.sessions {
+		wanted[s] = true
+	}
+	var open *Pane // whose screen is being read
+	var screen bytes.Buffer
+	for line := range bytes.Lines(out) {
+		rest, ours := bytes.CutPrefix(bytes.TrimSuffix(line, []byte("\n")), []byte(q.nonce))
+		if !ours || len(rest) == 0 {
+			if open != nil {
+				screen.Write(line)
+			}
+			continue
+		}
+		sep, fields := rest[0], strings.Split(string(rest[1:]), string(rest[0]))
+		switch {
+		case sep == ' ' && fields[0] == "screen" && len(fields) == 2:
+			open = byID["%"+fields[1]]
+			screen.Reset()
+		case sep == ' ' && fields[0] == "end":
+			if open != nil && screen.Len() > 0 {
+				open.Screen = bytes.Clone(bytes.TrimSuffix(screen.Bytes(), []byte("\n")))
+			}
+			open = nil
+		case sep != '\t':
+		case fields[0] == "missing":
+			return snap, ErrNotInstalled
+		case fields[0] == "version":
+			snap.Version = strings.TrimPrefix(strings.Join(fields[1:], " "), "tmux ")
+		case fields[0] == "error":
+			text := strings.Join(fields[1:], " ")
+			if serverAbsent(text) {
+				return snap, nil
+			}
+			return snap, &ServerError{Text: text}
+		case fields[0] == "pane":
+			snap.Running = true
+			if len(fields) < 2 || !wanted[fields[1]] {
+				continue // whatever a stranger called a session, it can't spoil the rest
+			}
+			p, err := parsePane(fields[1:])
+			if err != nil {
+				return snap, err
+			}
+			byID[p.ID] = &p
+			snap.Panes = append(snap.Panes, p)
+		case fields[0] == "path" && len(fields) > 2 && byID[fields[1]] != nil:
+			byID[fields[1]].Path = strings.Join(fields[2:], "\t")
+		case fields[0] == "title" && len(fields) > 2 && byID[fields[1]] != nil:
+			byID[fields[1]].Title = strings.Join(fields[2:], "\t")
+		}
+	}
+	for i := range snap.Panes {
+		snap.Panes[i] = *byID[snap.Panes[i].ID]
+	}
+	return snap, nil
+}
+
+// serverAbsent tells the two ways in which tmux says that no server runs, by
+// whether its socket was ever made, from every other failure.
+func serverAbsent(text string) bool {
+	return strings.HasPrefix(text, "no server running on ") ||
+		strings.HasPrefix(text, "error connecting to ") &&
+			(strings.HasSuffix(text, "(No such file or directory)") || strings.HasSuffix(text, "(Connection refused)"))
+}
+
+func parsePane(f []string) (Pane, error) {
+	if len(f) != len(paneFormat) {
+		return Pane{}, fmt.Errorf("tmux described a pane in %d fields, not %d", len(f), len(paneFormat))
+	}
+	var bad error
+	num := func(i int) int {
+		n, err := strconv.Atoi(f[i])
+		if err != nil && f[i] != "" && bad == nil {
+			bad = fmt.Errorf("tmux gave %q for %s", f[i], paneFormat[i])
+		}
+		return n
+	}
+	at := func(i int) time.Time {
+		if n := num(i); n > 0 {
+			return time.Unix(int64(n), 0)
+		}
+		return time.Time{}
+	}
+	p := Pane{
+		Session: f[0], ID: f[1], PID: num(2), Dead: f[3] == "1", InMode: num(4) > 0, Alternate: f[5] == "1",
+		CursorX: num(6), CursorY: num(7), Width: num(8), Height: num(9), Attached: num(10), Activity: at(11),
+		Launched: at(12), Ended: f[13] != "", ExitCode: num(13), TTY: f[14], Command: f[15],
+	}
+	return p, bad
+}
