@@ -1,0 +1,127 @@
+package transcript
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// Record is one line of a conversation that says what happened in it.
+type Record struct {
+	Type    string // "user", "assistant" or "system"
+	Subtype string // of a system record, e.g. "turn_duration" at a turn's end
+	ID      string
+	Session string
+	Dir     string
+	At      time.Time
+	Meta    bool // written by the client itself, not by a person or the model
+	Side    bool // belongs to a subagent
+	// APIError: the service refused; APIStatus is the HTTP status, 0 when the
+	// record does not tell.
+	APIError  bool
+	APIStatus int
+	Blocks    []Block
+}
+
+// Block is one part of what was said.
+type Block struct {
+	Kind string // "text", "tool_use", "tool_result", or one that we do not read
+	Text string
+	Tool string // name of the tool
+	Args string // of a tool_use: JSON
+}
+
+// ParseRecord reads one line. It is false for what is no such record: other
+// types, or a line cut at either end.
+func ParseRecord(line []byte) (Record, bool) {
+	var f struct {
+		Type              string    `json:"type"`
+		Subtype           string    `json:"subtype"`
+		UUID              string    `json:"uuid"`
+		SessionID         string    `json:"sessionId"`
+		CWD               string    `json:"cwd"`
+		Timestamp         time.Time `json:"timestamp"`
+		IsMeta            bool      `json:"isMeta"`
+		IsSidechain       bool      `json:"isSidechain"`
+		IsAPIErrorMessage bool      `json:"isApiErrorMessage"`
+		APIErrorStatus    any       `json:"apiErrorStatus"`
+		Message           struct {
+			Content json.RawMessage `json:"content"`
+		} `json:"message"`
+		Content any `json:"content"`
+	}
+	if json.Unmarshal(line, &f) != nil {
+		return Record{}, false
+	}
+	switch f.Type {
+	case "user", "assistant", "system":
+	default:
+		return Record{}, false
+	}
+	r := Record{
+		Type: f.Type, Subtype: f.Subtype, ID: f.UUID, Session: f.SessionID, Dir: f.CWD, At: f.Timestamp,
+		Meta: f.IsMeta, Side: f.IsSidechain, APIError: f.IsAPIErrorMessage, Blocks: parseContent(f.Message.Content),
+	}
+	if n, ok := f.APIErrorStatus.(float64); ok {
+		r.APIStatus = int(n)
+	}
+	if text, ok := f.Content.(string); ok && f.Type == "system" {
+		r.Blocks = append(r.Blocks, Block{Kind: "text", Text: text})
+	}
+	return r, true
+}
+
+// parseContent reads a message's content: a string, or a list of blocks.
+func parseContent(raw json.RawMessage) []Block {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return []Block{{Kind: "text", Text: text}}
+	}
+	var parts []struct {
+		Type    string          `json:"type"`
+		Text    string          `json:"text"`
+		Name    string          `json:"name"`
+		Input   json.RawMessage `json:"input"`
+		Content json.RawMessage `json:"content"`
+	}
+	if json.Unmarshal(raw, &parts) != nil {
+		return nil
+	}
+	var blocks []Block
+	for _, p := range parts {
+		b := Block{Kind: p.Type, Text: p.Text, Tool: p.Name, Args: string(p.Input)}
+		if p.Type == "tool_result" {
+			b.Text = joinText(parseContent(p.Content))
+		}
+		blocks = append(blocks, b)
+	}
+	return blocks
+}
+
+func joinText(blocks []Block) string {
+	var texts []string
+	for _, b := range blocks {
+		if b.Kind == "text" {
+			texts = append(texts, b.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// Text is the text of the record's blocks, one below the other.
+func (r Record) Text() string { return joinText(r.Blocks) }
+
+// Prompt is the text of a prompt, and whether the record is one: what a person
+// or a program gave the client, as against tool results, what the client adds
+// itself, and what it tells a subagent.
+func (r Record) Prompt() (string, bool) {
+	if r.Type != "user" || r.Meta || r.Side {
+		return "", false
+	}
+	for _, b := range r.Blocks {
+		if b.Kind == "tool_result" {
+			return "", false
+		}
+	}
+	return r.Text(), true
+}

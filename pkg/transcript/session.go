@@ -1,0 +1,175 @@
+package transcript
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Session is what one client wrote of itself in sessions/PID.json.
+type Session struct {
+	PID        int
+	ID         string // of the conversation
+	Dir        string // the directory the client was started in
+	Version    string
+	Kind       string // "interactive" or "background"
+	Status     string // "idle", "busy" or "waiting"; empty in versions that do not say
+	WaitingFor string // e.g. "input needed"
+	Pane       string // tmux's "%7"; empty when the version does not say
+	Since      time.Time
+	// Alive: the process of that id runs and started when the file says. The
+	// file of a killed client stays.
+	Alive bool
+	// Tail holds the newest records of the conversation, oldest first, and Size
+	// the length in bytes of its file; both empty for one that is not alive or
+	// has no conversation yet.
+	Tail []Record
+	Size int64
+}
+
+// Query is one look at the session files of a machine's account: a fragment of
+// sh, and the reader of what it prints, with a nonce of its own so that nothing
+// in a file can pass for a record.
+type Query struct{ nonce string }
+
+// NewQuery returns a query.
+func NewQuery() Query {
+	var b [8]byte
+	// crypto/rand.Read never fails: it ends the program instead.
+	_, _ = rand.Read(b[:])
+	return Query{nonce: "fleet" + hex.EncodeToString(b[:])}
+}
+
+// tailBytes is how much of a conversation's end is looked through for its
+// newest records. The records between turns (attachments, request bodies) are
+// the large ones and are dropped on the machine.
+const tailBytes = 256 << 10
+
+// configDir sets base to the folder where the client keeps its files.
+const configDir = "base=${CLAUDE_CONFIG_DIR:-$HOME/.claude}\n"
+
+// onlyTurns keeps the records that say what happened in a conversation.
+const onlyTurns = `LC_ALL=C grep -a -E '"type":"(user|assistant|system)"'`
+
+// Fragment is the sh text of the query. The start time of a process is field
+// 22 of its stat file, counted behind the parenthesis that closes its name;
+// without /proc only whether it lives is known.
+func (q Query) Fragment() string {
+	return configDir + fmt.Sprintf(`
+for f in "$base"/sessions/*.json; do
+  [ -f "$f" ] || continue
+  pid=${f##*/}; pid=${pid%%.json}
+  case $pid in ''|*[!0-9]*) continue ;; esac
+  start=gone
+  if [ -r "/proc/$pid/stat" ]; then
+    stat=$(cat "/proc/$pid/stat" 2>/dev/null); set -f; set -- ${stat##*) }; set +f
+    start=${20:-gone}
+  elif [ ! -d /proc/self ] && kill -0 "$pid" 2>/dev/null; then start=alive
+  fi
+  printf '%[1]s session %%s\n' "$start"
+  head -c 16384 "$f"; echo
+  [ "$start" != gone ] || continue
+  id=$(sed -n 's/.*"sessionId":"\([0-9a-fA-F-]*\)".*/\1/p' "$f" | head -n 1)
+  [ -n "$id" ] || continue
+  for t in "$base"/projects/*/"$id.jsonl"; do
+    [ -f "$t" ] || continue
+    printf '%[1]s tail %%s\n' "$(wc -c < "$t" | tr -d ' ')"
+    tail -c %[2]d "$t" | %[3]s | tail -n 12
+    break
+  done
+done
+:
+`, q.nonce, tailBytes, onlyTurns)
+}
+
+// Parse reads what the fragment printed. Files that are no JSON objects, as
+// when the client is in the middle of writing one, are passed over.
+func (q Query) Parse(out []byte) []Session {
+	var sessions []Session
+	var start string
+	section := ""
+	for line := range bytes.Lines(out) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		if rest, ok := bytes.CutPrefix(line, []byte(q.nonce+" ")); ok {
+			kind, value, _ := strings.Cut(string(rest), " ")
+			section = kind
+			switch kind {
+			case "session":
+				start = value
+			case "tail":
+				if len(sessions) > 0 {
+					sessions[len(sessions)-1].Size, _ = strconv.ParseInt(value, 10, 64)
+				}
+			}
+			continue
+		}
+		switch section {
+		case "session":
+			s, ok := parseSession(line, start)
+			section = "" // one line a file
+			if ok {
+				sessions = append(sessions, s)
+			} else {
+				start = ""
+			}
+		case "tail":
+			if r, ok := ParseRecord(line); ok && start != "" {
+				last := &sessions[len(sessions)-1]
+				last.Tail = append(last.Tail, r)
+			}
+		}
+	}
+	return sessions
+}
+
+func parseSession(line []byte, start string) (Session, bool) {
+	var f struct {
+		PID             int    `json:"pid"`
+		SessionID       string `json:"sessionId"`
+		CWD             string `json:"cwd"`
+		ProcStart       string `json:"procStart"`
+		Version         string `json:"version"`
+		Kind            string `json:"kind"`
+		Status          string `json:"status"`
+		WaitingFor      string `json:"waitingFor"`
+		Tmux            string `json:"tmux"`
+		StatusUpdatedAt int64  `json:"statusUpdatedAt"`
+	}
+	if json.Unmarshal(line, &f) != nil || f.PID <= 0 {
+		return Session{}, false
+	}
+	s := Session{
+		PID: f.PID, ID: f.SessionID, Dir: f.CWD, Version: f.Version, Kind: f.Kind, Status: f.Status, WaitingFor: f.WaitingFor,
+		Alive: start == "alive" || start != "gone" && (f.ProcStart == "" || f.ProcStart == start),
+	}
+	if _, pane, ok := strings.Cut(f.Tmux, ".%"); ok {
+		s.Pane = "%" + pane
+	}
+	if f.StatusUpdatedAt > 0 {
+		s.Since = time.UnixMilli(f.StatusUpdatedAt)
+	}
+	return s, true
+}
+
+// Slug is the name of the folder that holds the conversations of a directory:
+// each UTF-16 unit outside [A-Za-z0-9] becomes "-", so two directories can
+// share one.
+func Slug(dir string) string {
+	var b strings.Builder
+	for _, r := range dir {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case r > 0xffff:
+			b.WriteString("--")
+		default:
+			b.WriteByte('-')
+		}
+	}
+	return b.String()
+}
