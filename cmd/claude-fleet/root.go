@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/claude-fleet/claude-fleet/pkg/fleet"
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
+)
+
+// app is what the commands share: the global flags and the streams.
+type app struct {
+	config  string
+	json    bool
+	timeout time.Duration
+	noColor bool
+	verbose bool
+
+	in       io.Reader
+	out, err io.Writer
+}
+
+// execute runs the command line and returns the exit code.
+func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	a := &app{in: in, out: out, err: errOut}
+	root := newRoot(a)
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	err := root.ExecuteContext(ctx)
+	if err != nil && !errors.Is(err, errShown) {
+		a.showError(err)
+	}
+	return codeOf(err)
+}
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "claude-fleet",
+		Short: "Drive the claude session on every host of a fleet",
+		Long: `claude-fleet drives one claude session on each host of a fleet: [ssh ->] tmux -> claude.
+
+A person and a program use it alike, and a person can attach to any session at
+any moment. It types into a session only when that is proven ready.
+
+Hosts come from a fleet.conf: --config, else $CLAUDE_FLEET_CONFIG, else
+claude-fleet/fleet.conf in $XDG_CONFIG_HOME or ~/.config, else one local host for
+the current directory. Where a command takes several hosts, @tag names all hosts
+with that tag, and @all all of them.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	p := root.PersistentFlags()
+	p.StringVar(&a.config, "config", "", "read the fleet table from `FILE`")
+	p.BoolVar(&a.json, "json", false, "print JSON")
+	p.DurationVar(&a.timeout, "timeout", 0, "a host's deadline, such as 5s, in place of the table's")
+	p.BoolVar(&a.noColor, "no-color", false, "print no colours (as does a set NO_COLOR)")
+	p.BoolVarP(&a.verbose, "verbose", "v", false, "say more: the rule behind each state, and the whole chain of an error")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(newMap(a), newStatus(a), newExplain(a), newRead(a), newSend(a), newUp(a), newRestart(a), newAttach(a), newVersion(a))
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	return root
+}
+
+// args turns cobra's complaint about a number of arguments into a usage error.
+func args(check cobra.PositionalArgs, usage string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usagef("%s: usage: claude-fleet %s", err, usage)
+		}
+		return nil
+	}
+}
+
+// load reads the fleet table under the global flags.
+func (a *app) load() (*fleet.Fleet, error) {
+	if a.timeout < 0 {
+		return nil, usagef("--timeout must be above zero")
+	}
+	f, err := fleet.Load(a.config)
+	if err != nil {
+		return nil, err
+	}
+	if a.timeout > 0 {
+		f.SetTimeout(a.timeout)
+	}
+	return f, nil
+}
+
+// with loads the fleet, runs a command over it and closes the connections.
+func (a *app) with(run func(*fleet.Fleet) error) error {
+	f, err := a.load()
+	if err != nil {
+		return err
+	}
+	// What the command came to is known by now: a connection that does not
+	// close well takes nothing from it.
+	defer func() { _ = f.Close() }()
+	return run(f)
+}
+
+// errShown marks an error that the command has already told of in its output.
+var errShown = errors.New("shown")
+
+// shown wraps an error that needs no second telling but decides the exit code.
+func shown(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", errShown, err)
+}
+
+// showError tells of an error on standard error: what is true, then what to do.
+// Text from hosts is neutralised by the library and once more here, which does
+// it no harm.
+func (a *app) showError(err error) {
+	hint := fleet.HintOf(err)
+	if a.json {
+		a.printJSONTo(a.err, map[string]any{"error": err.Error(), "hint": hint, "code": codeOf(err)})
+		return
+	}
+	fmt.Fprintln(a.err, "claude-fleet: "+transport.NeutraliseLines(err.Error()))
+	if hint != "" {
+		fmt.Fprintln(a.err, "  "+transport.Neutralise(hint))
+	}
+	if a.verbose {
+		for cause := errors.Unwrap(err); cause != nil; cause = errors.Unwrap(cause) {
+			fmt.Fprintf(a.err, "  because: %s (%T)\n", transport.Neutralise(cause.Error()), cause)
+		}
+	}
+}
+
+func (a *app) printJSON(v any) { a.printJSONTo(a.out, v) }
+
+func (a *app) printJSONTo(w io.Writer, v any) {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		fmt.Fprintln(a.err, "claude-fleet: can't print:", err)
+	}
+}
+
+// hostNames completes host labels and tags.
+func (a *app) hostNames(_ *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
+	table, err := fleet.LoadTable(a.config)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []string
+	seen := map[string]bool{}
+	for _, h := range table.Hosts {
+		names = append(names, h.Name+"\t"+h.Project)
+		for _, t := range h.Tags {
+			if !seen[t] {
+				seen[t] = true
+				names = append(names, "@"+t)
+			}
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// oneHost completes a label where only one is taken.
+func (a *app) oneHost(cmd *cobra.Command, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(given) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.hostNames(cmd, given, prefix)
+}
+
+// colours tells whether standard output is to be coloured.
+func (a *app) colours() bool {
+	f, ok := a.out.(*os.File)
+	return ok && !a.noColor && !a.json && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(f)
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/claude-fleet/claude-fleet/pkg/fleet"
+)
+
+func newSend(a *app) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "send <host> <prompt>",
+		Short: "Send a prompt to a session that is ready",
+		Long: `Send types a prompt into a host's session and submits it, if and only if the
+session is proven ready and nobody's draft is in its input box. It returns when
+the session's conversation shows the prompt, not when the work is done: look with
+status, then read.
+
+The prompt is the second argument, a file (--file F), or standard input (- in
+place of either). A prompt has the whole power of the account that the session
+runs as, and stays in its transcript: put no secret in it.` + exitStatus(0, 1, 2, 3, 4, 5, 6),
+		Args:              args(cobra.RangeArgs(1, 2), "send <host> <prompt> (quote a prompt of several words)"),
+		ValidArgsFunction: a.oneHost,
+		RunE: func(cmd *cobra.Command, given []string) error {
+			prompt, err := a.prompt(given[1:], file)
+			if err != nil {
+				return err
+			}
+			return a.with(func(f *fleet.Fleet) error {
+				out, err := f.Send(cmd.Context(), given[0], prompt)
+				if a.json {
+					a.printJSON(out)
+					return shown(err)
+				}
+				if err != nil {
+					return err
+				}
+				if out.DroppedControls > 0 {
+					fmt.Fprintf(a.err, "claude-fleet: %s: %d control characters were taken out of the prompt\n", out.Host, out.DroppedControls)
+				}
+				fmt.Fprintf(a.out, "%s: accepted; see its work with: claude-fleet read %s\n", out.Host, out.Host)
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVarP(&file, "file", "f", "", "read the prompt from `FILE`; - is standard input")
+	return cmd
+}
+
+// prompt reads the prompt from the one place that names it.
+func (a *app) prompt(given []string, file string) (string, error) {
+	switch {
+	case len(given) > 0 && file != "":
+		return "", usagef("send: give the prompt either as an argument or with --file")
+	case len(given) == 0 && file == "":
+		return "", usagef("send: there is no prompt: usage: claude-fleet send <host> <prompt>")
+	case len(given) > 0 && given[0] != "-":
+		return given[0], nil
+	}
+	in := a.in
+	if file != "" && file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return "", usageError{err}
+		}
+		defer func() { _ = f.Close() }()
+		in = f
+	}
+	// One byte more than is allowed, so that a longer one is known as such.
+	text, err := io.ReadAll(io.LimitReader(in, fleet.MaxPrompt+1))
+	if err != nil {
+		return "", usagef("send: reading the prompt: %w", err)
+	}
+	return string(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))), nil
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/spf13/cobra"
+
+	"github.com/claude-fleet/claude-fleet/pkg/detect"
+	"github.com/claude-fleet/claude-fleet/pkg/fleet"
+)
+
+func newStatus(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status [host…|@tag…]",
+		Short: "Show the state of the sessions",
+		Long: `Status looks at the hosts, all of them when none is named, and shows the true
+state of each session. It types nothing. A host that does not answer within its
+deadline shows as unreachable and holds up nobody.
+
+GIT is the branch of the workdir, the commits ahead (+) and behind (-) of its
+upstream, and the count of changed files (*). FLAGS warn: wrongdir (the session's
+directory is not the workdir), nodir (there is no workdir), disk (its file system
+is over 90 % full or has under 2 GiB free), draft (somebody's text is in the input
+box).` + exitStatus(0, 2),
+		ValidArgsFunction: a.hostNames,
+		RunE: func(cmd *cobra.Command, names []string) error {
+			return a.with(func(f *fleet.Fleet) error {
+				hosts, err := f.Select(names...)
+				if err != nil {
+					return err
+				}
+				rows := newRows(a, hosts)
+				for s := range f.Status(cmd.Context(), hosts...) {
+					rows.add(s)
+				}
+				rows.finish()
+				return nil
+			})
+		},
+	}
+}
+
+// rows prints one row a host in table order, each as soon as it and all before
+// it are known.
+type rows struct {
+	a      *app
+	hosts  []fleet.Host
+	known  map[string]fleet.Status
+	next   int
+	widths []int
+	start  time.Time
+}
+
+func newRows(a *app, hosts []fleet.Host) *rows {
+	r := &rows{a: a, hosts: hosts, known: map[string]fleet.Status{}, start: time.Now()}
+	// The columns that the table of hosts does not fix are as wide as they
+	// usually get, so that the first row need not wait for the last.
+	t := table{{"HOST", "PROJECT", string(detect.Unreachable), "SINCE", "main +1 -1 *10"}}
+	for _, h := range hosts {
+		t = append(t, []string{h.Name, h.Project})
+	}
+	r.widths = t.widths()
+	if !a.json {
+		printRow(a.out, []string{"HOST", "PROJECT", "STATE", "SINCE", "GIT", "FLAGS"}, r.widths)
+	}
+	return r
+}
+
+func (r *rows) add(s fleet.Status) {
+	r.known[s.Host.Name] = s
+	for r.next < len(r.hosts) {
+		s, ok := r.known[r.hosts[r.next].Name]
+		if !ok {
+			return
+		}
+		r.next++
+		if !r.a.json {
+			r.a.printStatus(s, r.widths, r.start)
+		}
+	}
+}
+
+// finish prints what had to wait: the JSON list, or why a host gave no answer.
+func (r *rows) finish() {
+	if r.a.json {
+		all := []fleet.Status{}
+		for _, h := range r.hosts {
+			if s, ok := r.known[h.Name]; ok {
+				all = append(all, s)
+			}
+		}
+		r.a.printJSON(all)
+		return
+	}
+	for _, h := range r.hosts {
+		if s := r.known[h.Name]; s.Err != nil {
+			r.a.showError(s.Err)
+		}
+	}
+}
+
+func (a *app) printStatus(s fleet.Status, widths []int, start time.Time) {
+	flags := s.Flags
+	if s.Reason != "" {
+		flags = append([]string{"(" + s.Reason + ")"}, flags...)
+	}
+	row := []string{s.Host.Name, s.Host.Project, string(s.State), since(s.Since, s.At), git(s.Git), strings.Join(flags, " ")}
+	if a.colours() {
+		var b strings.Builder
+		printRow(&b, row, widths)
+		fmt.Fprint(a.out, strings.Replace(b.String(), string(s.State), colour(s.State), 1))
+	} else {
+		printRow(a.out, row, widths)
+	}
+	if a.verbose {
+		fmt.Fprintf(a.err, "claude-fleet: %s: rule %s: %s (after %s)\n", s.Host.Name, s.Rule, ansi.Strip(s.Why), time.Since(start).Round(time.Millisecond))
+	}
+}
+
+// colour paints a state: green for ready, yellow for busy, red for the rest.
+func colour(s detect.State) string {
+	code := map[detect.State]string{detect.Ready: "32", detect.Busy: "33"}[s]
+	if code == "" {
+		code = "31"
+	}
+	return "\x1b[" + code + "m" + string(s) + "\x1b[0m"
+}
+
+// since is how long a state has lasted, in one unit.
+func since(from *time.Time, now time.Time) string {
+	if from == nil || now.IsZero() {
+		return "-"
+	}
+	d := max(0, now.Sub(*from))
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+func git(g *fleet.Git) string {
+	if g == nil {
+		return "-"
+	}
+	s := g.Branch
+	if g.Ahead > 0 {
+		s += fmt.Sprintf(" +%d", g.Ahead)
+	}
+	if g.Behind > 0 {
+		s += fmt.Sprintf(" -%d", g.Behind)
+	}
+	switch {
+	case g.Dirty > 0:
+		s += fmt.Sprintf(" *%d", g.Dirty)
+	case g.Dirty < 0:
+		s += " *?"
+	}
+	return s
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/claude-fleet/claude-fleet/pkg/fleet"
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
+)
+
+func newUp(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "up <host…|@tag…>",
+		Short: "Bring sessions up, gently",
+		Long: `Up starts a session that is down, gives a session whose client is gone its client
+back with the conversation it had, and accepts the two start-up dialogs (trust in
+the folder, bypassed permissions). It answers no other dialog and leaves a session
+that runs alone. @all names every host.` + exitStatus(0, 1, 2, 3, 6),
+		Args:              args(cobra.MinimumNArgs(1), "up <host…|@tag…>"),
+		ValidArgsFunction: a.hostNames,
+		RunE: func(cmd *cobra.Command, names []string) error {
+			return a.with(func(f *fleet.Fleet) error {
+				hosts, err := f.Select(names...)
+				if err != nil {
+					return err
+				}
+				var errs []error
+				results := map[string]fleet.UpResult{}
+				for r := range f.Up(cmd.Context(), hosts...) {
+					results[r.Status.Host.Name] = r
+					errs = append(errs, r.Err)
+					if !a.json {
+						a.printUp(r)
+					}
+				}
+				if a.json {
+					list := []fleet.UpResult{}
+					for _, h := range hosts {
+						list = append(list, results[h.Name])
+					}
+					a.printJSON(list)
+				}
+				return shown(worst(errs))
+			})
+		},
+	}
+}
+
+func newRestart(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "restart <host>",
+		Short: "End what runs in a session and start it anew",
+		Long: `Restart ends the client of one host, whatever it is doing, and starts it anew with
+the conversation it had. It is the blunt way; up is the gentle one.` + exitStatus(0, 1, 2, 3, 6),
+		Args:              args(cobra.ExactArgs(1), "restart <host>"),
+		ValidArgsFunction: a.oneHost,
+		RunE: func(cmd *cobra.Command, names []string) error {
+			return a.with(func(f *fleet.Fleet) error {
+				r, err := f.Restart(cmd.Context(), names[0])
+				if r.Status.Host.Name == "" { // it is not in the table
+					return err
+				}
+				if a.json {
+					a.printJSON(r)
+				} else {
+					a.printUp(r)
+				}
+				return shown(err)
+			})
+		},
+	}
+}
+
+func (a *app) printUp(r fleet.UpResult) {
+	line := r.Status.Host.Name + ": " + string(r.Status.State)
+	if len(r.Did) > 0 {
+		line += " (" + strings.Join(r.Did, ", ") + ")"
+	}
+	fmt.Fprintln(a.out, transport.Neutralise(line))
+	if r.Err != nil {
+		a.showError(r.Err)
+	}
+}
