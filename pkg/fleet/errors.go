@@ -1,0 +1,104 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/claude-fleet/claude-fleet/pkg/detect"
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
+)
+
+// Class says, once for every verb, what kind of failure an error is. The CLI
+// turns each into an exit code.
+type Class int
+
+const (
+	// ClassFailed is whatever is none of the others.
+	ClassFailed Class = iota + 1
+	// ClassUsage is a bad call or a bad fleet.conf.
+	ClassUsage
+	// ClassRefused is a verb that declined to act: nothing was typed.
+	ClassRefused
+	// ClassTyped is a prompt that was typed and not submitted.
+	ClassTyped
+	// ClassUnproven is a prompt that was submitted, or may have been, without
+	// proof that it was accepted.
+	ClassUnproven
+	// ClassUnreachable is a machine that did not answer truthfully in time;
+	// nothing was typed there.
+	ClassUnreachable
+)
+
+// Error is what the verbs return. Its text is safe to print: what came from a
+// host is neutralised.
+type Error struct {
+	Class Class
+	Host  string       // label of the host
+	State detect.State // as last seen; empty when it is not known
+	Rule  string       // that gave the state
+	Msg   string       // what is true now
+	Hint  string       // what to do next; may be empty
+	Err   error        // the cause; may be nil
+}
+
+func (e *Error) Error() string {
+	if e.Host == "" {
+		return e.Msg
+	}
+	return e.Host + ": " + e.Msg
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// ClassOf classifies any error of this package; ClassFailed for a stranger.
+func ClassOf(err error) Class {
+	var fe *Error
+	var ce *ConfigError
+	switch {
+	case errors.As(err, &fe):
+		return fe.Class
+	case errors.As(err, &ce):
+		return ClassUsage
+	}
+	return ClassFailed
+}
+
+// HintOf is what to do about an error; empty when nothing is known.
+func HintOf(err error) string {
+	var fe *Error
+	var te *transport.Error
+	switch {
+	case errors.As(err, &fe) && fe.Hint != "":
+		return fe.Hint
+	case errors.As(err, &te):
+		return te.Hint
+	}
+	return ""
+}
+
+// unreachable wraps what a transport said of a host.
+func unreachable(host string, err error) *Error {
+	return &Error{Class: ClassUnreachable, Host: host, State: detect.Unreachable, Msg: "unreachable: " + err.Error(), Hint: HintOf(err), Err: err}
+}
+
+// failed wraps an error of a step that had reached the host. An error of the
+// way there keeps its own class.
+func failed(host, doing string, err error) *Error {
+	if _, ok := transport.KindOf(err); ok {
+		return unreachable(host, err)
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return unreachable(host, err)
+	}
+	return &Error{Class: ClassFailed, Host: host, Msg: fmt.Sprintf("%s: %s", doing, transport.Neutralise(err.Error())), Err: err}
+}
+
+// refused says that nothing was typed, and why.
+func refused(s Status, hint string) *Error {
+	msg := fmt.Sprintf("not sent: the session is %s (%s)", s.State, s.Why)
+	if s.State == detect.Ready && s.Draft != "" {
+		msg = "not sent: somebody's draft is in the input box"
+	}
+	return &Error{Class: ClassRefused, Host: s.Host.Name, State: s.State, Rule: s.Rule, Msg: msg + "; nothing was typed", Hint: hint}
+}

@@ -1,0 +1,130 @@
+package fleet
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/sourcegraph/conc/pool"
+
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
+)
+
+// Fleet is a fleet table and the connections to its machines. Its methods are
+// safe for concurrent use. Nothing about a host is remembered between calls but
+// the connection: what a method tells was seen while it ran.
+type Fleet struct {
+	table *Table
+	conns *transport.Pool
+}
+
+// Load reads the fleet table at path, or where path is empty from
+// $CLAUDE_FLEET_CONFIG, else claude-fleet/fleet.conf in the user's config
+// folder, else one local host for the current directory. The errors are
+// *ConfigError, several of them joined. No connection is made yet.
+func Load(path string) (*Fleet, error) {
+	table, err := LoadTable(path)
+	if err != nil {
+		return nil, err
+	}
+	return New(table), nil
+}
+
+// New is a fleet over a table that the caller has read or made.
+func New(table *Table) *Fleet {
+	return &Fleet{table: table, conns: transport.NewPool(transport.Options{})}
+}
+
+// Close ends all connections. Sessions on the hosts go on.
+func (f *Fleet) Close() error { return f.conns.Close() }
+
+// Table is the fleet table.
+func (f *Fleet) Table() *Table { return f.table }
+
+// SetTimeout replaces every host's deadline, as a global --timeout does. It
+// must be called before any other method.
+func (f *Fleet) SetTimeout(d time.Duration) {
+	hosts := make([]Host, len(f.table.Hosts))
+	copy(hosts, f.table.Hosts)
+	for i := range hosts {
+		hosts[i].Timeout = d
+	}
+	f.table = &Table{Path: f.table.Path, Hosts: hosts}
+}
+
+// AllHosts names every host to Select, for verbs that act and so want their
+// hosts named. A tag of the table that is called so comes first.
+const AllHosts = "@all"
+
+// Select returns the hosts that are named, by label or "@tag", in table order
+// and without doubles; all of them for no name. A name that is not in the table
+// is an *Error of ClassUsage.
+func (f *Fleet) Select(names ...string) ([]Host, error) {
+	if slices.Contains(names, AllHosts) && !slices.ContainsFunc(f.table.Hosts, func(h Host) bool { return slices.Contains(h.Tags, AllHosts[1:]) }) {
+		names = nil
+	}
+	hosts, err := f.table.Select(names...)
+	if err != nil {
+		return nil, &Error{Class: ClassUsage, Msg: err.Error(), Err: err}
+	}
+	return hosts, nil
+}
+
+// host returns the one host of that label.
+func (f *Fleet) host(name string) (Host, error) {
+	for _, h := range f.table.Hosts {
+		if h.Name == name {
+			return h, nil
+		}
+	}
+	_, err := f.Select(name)
+	if err == nil { // a tag
+		err = &Error{Class: ClassUsage, Msg: "\"" + name + "\" is not the name of one host"}
+	}
+	return Host{}, err
+}
+
+// endpoint is the machine of a host.
+func (h Host) endpoint() transport.Endpoint {
+	if h.Transport == TransportLocal {
+		return transport.Endpoint{Local: true}
+	}
+	return transport.Endpoint{Destination: h.SSH, ConfigFile: h.SSHConfig}
+}
+
+func (f *Fleet) conn(h Host) transport.Conn { return f.conns.Conn(h.endpoint()) }
+
+// maxParallel bounds the machines that are spoken to at once; each costs a
+// socket and, while it is dialled, some CPU for the handshake.
+const maxParallel = 64
+
+// stream runs work for each item, at most maxParallel at once, and yields the
+// results as they come. When the consumer stops or ctx ends, what is under way
+// is cancelled and waited for before stream returns.
+func stream[T, R any](ctx context.Context, items []T, work func(context.Context, T) []R) iter.Seq[R] {
+	return func(yield func(R) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		results := make(chan []R)
+		go func() {
+			defer close(results)
+			p := pool.New().WithMaxGoroutines(maxParallel)
+			for _, item := range items {
+				p.Go(func() { results <- work(ctx, item) })
+			}
+			p.Wait()
+		}()
+		// The channel is read to its end even when the consumer has stopped: that
+		// is what waits for the goroutines.
+		stopped := false
+		for batch := range results {
+			for _, r := range batch {
+				if !stopped && !yield(r) {
+					stopped = true
+					cancel()
+				}
+			}
+		}
+	}
+}

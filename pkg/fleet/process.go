@@ -1,0 +1,101 @@
+package fleet
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/claude-fleet/claude-fleet/pkg/detect"
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
+)
+
+// processFragment lists the processes: id, parent, foreground group of the
+// terminal, state, name. An old busybox ps knows none of these columns and
+// fails; then the screen and the client's own file have to do.
+const processFragment = `ps -A -o pid= -o ppid= -o tpgid= -o stat= -o comm= 2>/dev/null`
+
+// process is one row of a host's process table.
+type process struct {
+	parent, foreground int
+	stat, name         string
+}
+
+// processes is a host's process table by process id; nil when it is not known.
+type processes map[int]process
+
+func parseProcesses(s transport.Section) processes {
+	if !s.Ran || s.ExitCode != 0 {
+		return nil
+	}
+	table := processes{}
+	for line := range strings.Lines(string(s.Out)) {
+		f := strings.Fields(line)
+		if len(f) < 5 {
+			continue
+		}
+		pid, err := strconv.Atoi(f[0])
+		if err != nil {
+			continue
+		}
+		p := process{stat: f[3], name: path.Base(strings.TrimPrefix(f[4], "-"))}
+		p.parent, _ = strconv.Atoi(f[1])
+		p.foreground, _ = strconv.Atoi(f[2])
+		table[pid] = p
+	}
+	return table
+}
+
+// under tells whether a process is root or descends from it.
+func (t processes) under(pid, root int) bool {
+	// A table that changed while it was printed can hold a loop.
+	for range len(t) + 1 {
+		if pid == root {
+			return true
+		}
+		p, ok := t[pid]
+		if !ok || p.parent == pid {
+			return false
+		}
+		pid = p.parent
+	}
+	return false
+}
+
+// clientName is what a client's process is called, the native binary and the
+// older program under Node alike (it sets its title).
+const clientName = "claude"
+
+// client finds the client that runs under a pane's process, given the ids of
+// those that say they are one.
+func (t processes) client(pane int, known map[int]bool) (pid int, found bool) {
+	for id, p := range t {
+		if (known[id] || p.name == clientName) && t.under(id, pane) {
+			// The lowest id: a client starts helpers that may bear its name.
+			if !found || id < pid {
+				pid, found = id, true
+			}
+		}
+	}
+	return pid, found
+}
+
+var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "fish": true, "ksh": true, "mksh": true, "csh": true, "tcsh": true, "ash": true}
+
+// state says whether the client of a pane runs. It is gone only if the shell
+// that the pane was started with, or one under it, holds the terminal: a
+// wrapper such as docker exec may hide a client that runs.
+func (t processes) state(pane int, known map[int]bool) detect.Process {
+	if t == nil {
+		return detect.ProcessUnknown
+	}
+	if pid, ok := t.client(pane, known); ok {
+		if strings.HasPrefix(t[pid].stat, "T") {
+			return detect.ProcessStopped
+		}
+		return detect.ProcessRunning
+	}
+	if front, ok := t[t[pane].foreground]; ok && shells[front.name] {
+		return detect.ProcessGone
+	}
+	return detect.ProcessUnknown
+}
