@@ -93,6 +93,12 @@ func (j *judge) lookBox(b box) {
 	if y >= 0 && x > 0 && (y <= b.top || y >= b.bottom) {
 		j.set(factCursorAway, y, y)
 	}
+	if j.s.last > b.bottom || b.draft != "" || b.hint != "" {
+		j.set(factFooter, b.bottom+1, j.s.last)
+	}
+	if y := j.s.tornFrame(); y >= 0 {
+		j.set(factTorn, y, y)
+	}
 	j.lookFooter(b.bottom + 1)
 	j.lookTurn(b.top, &b)
 	j.lookSurvey(b.top)
@@ -107,6 +113,9 @@ func (j *judge) lookTurn(from int, b *box) {
 	}
 	if t.retry >= 0 {
 		j.set(factRetry, t.retry, t.retry)
+	}
+	if t.unanswered {
+		j.have |= factUnanswered
 	}
 	switch t.kind {
 	case eventAuth:
@@ -161,10 +170,7 @@ func (j *judge) lookFooter(y int) {
 			j.auto = true
 		}
 		if i := strings.Index(body, searchPrompts); i == 0 || i > 0 && strings.HasSuffix(body[:i], "  ") {
-			// Its own cursor cell tells it from a status line with those words.
-			if r.cursor >= 0 || j.e.CursorY == y {
-				j.set(factSearch, y, y)
-			}
+			j.set(factSearch, y, y)
 		}
 	}
 }

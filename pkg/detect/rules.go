@@ -10,6 +10,8 @@ const (
 	factLive                        // the no-break space behind its glyph
 	factWhole                       // nothing foreign drawn over or beneath it
 	factIdle                        // the glyph has the colour of an idle box
+	factFooter                      // something is drawn beneath the box, or in it: an idle empty box always has a footer
+	factTorn                        // a frame's right edge is missing: columns were cut off the capture
 	factMuted                       // the glyph is greyed: a turn runs
 	factReader                      // the screen reader's prompt line
 	factSpinner                     // the running turn's line, newest above the box
@@ -26,6 +28,7 @@ const (
 	factLimitEvent                  // the newest event is a usage limit
 	factLimitStrip                  // the footer counts down to a limit's reset
 	factLapsed                      // that limit's reset is an exact instant in the past
+	factUnanswered                  // the newest prompt has no answer above an idle box
 	factAuthEvent                   // the newest event is a refusal of the credentials
 	factAuthFooter                  // the footer says that nobody is logged in
 	factViewer                      // the transcript viewer
@@ -36,9 +39,9 @@ const (
 
 // factNames name the facts for traces, in their order.
 var factNames = [...]string{
-	"empty screen", "input box", "live box", "whole box", "idle glyph", "muted glyph", "screen-reader prompt",
+	"empty screen", "input box", "live box", "whole box", "idle glyph", "footer", "torn frame", "muted glyph", "screen-reader prompt",
 	"spinner", "retry line", "busy title", "interrupt key", "queue hint", "fix-first hint", "dialog", "limit menu",
-	"survey", "history search", "cursor outside the box", "limit event", "limit strip", "limit lapsed",
+	"survey", "history search", "cursor outside the box", "limit event", "limit strip", "limit lapsed", "unanswered prompt",
 	"credentials event", "credentials footer", "transcript viewer", "shell prompt", "suspend notice",
 }
 
@@ -46,8 +49,8 @@ const (
 	anyBox  = factBox | factReader
 	anyBusy = factSpinner | factRetry | factTitleBusy | factInterrupt | factQueued | factMuted
 	blocked = factDialog | factLimitMenu | factSurvey | factSearch | factViewer
-	refused = factAuthEvent | factAuthFooter | factFixFirst | factLimitStrip
-	gone    = factShell | factSuspended | factEmpty
+	refused = factAuthEvent | factAuthFooter | factFixFirst | factLimitStrip | factUnanswered
+	gone    = factShell | factSuspended | factEmpty | factTorn
 )
 
 // rule is a row of the table: the state holds when all of must, at least one of
@@ -89,9 +92,9 @@ var rules = [...]rule{
 	{"limit.event", Limited, factLimitEvent, anyBox, factLapsed, "the newest event is a usage limit"},
 	{"unauth.hint", Unauth, factFixFirst | factBox, 0, 0, "the box tells to fix something before going on"},
 
-	{"ready.lapsed", Ready, factBox | factLive | factWhole | factIdle | factLimitEvent | factLapsed, 0,
+	{"ready.lapsed", Ready, factBox | factLive | factWhole | factIdle | factFooter | factLimitEvent | factLapsed, 0,
 		anyBusy | blocked | refused | gone | factCursorAway, "the usage limit above has reset, and the box is idle"},
-	{"ready.box", Ready, factBox | factLive | factWhole | factIdle, 0,
+	{"ready.box", Ready, factBox | factLive | factWhole | factIdle | factFooter, 0,
 		anyBusy | blocked | refused | gone | factLimitEvent | factCursorAway, "the box is idle and nothing is in its way"},
 	{"ready.reader", Ready, factReader, 0,
 		anyBusy | blocked | refused | factLimitEvent | factBox | factSuspended | factEmpty, "the screen reader's prompt waits"},

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"strings"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -257,4 +258,22 @@ func (s *screen) cut(plain string, cells []cell, cuts []int32, width int) {
 	if width > 0 {
 		s.width = width
 	}
+}
+
+// tornFrame gives a row on which a frame starts whose right corner is neither
+// there nor, wrapped by a narrower pane, in the two rows below; -1 for none.
+func (s *screen) tornFrame() int {
+	for y := range s.rows {
+		if s.rows[y].at(0) != '╭' || s.rows[y].at(1) != '─' {
+			continue
+		}
+		torn := true
+		for n := y; n < len(s.rows) && n < y+3; n++ {
+			torn = torn && !strings.Contains(s.rows[n].text, "╮")
+		}
+		if torn {
+			return y
+		}
+	}
+	return -1
 }

@@ -15,7 +15,11 @@ type turn struct {
 	// event is the row of the newest event, -1: an answer, a refusal, a banner.
 	event int
 	kind  eventKind
+	note  int    // the lowest row of the client's notes under a limit banner, -1
 	body  string // the event's text, wrapped rows joined
+	// unanswered says that the newest prompt, or the newest finished turn, shows
+	// nothing that came of it: it has yet to begin, or the capture is torn.
+	unanswered bool
 	// resumes and cancelled say what the client printed under a limit banner.
 	resumes, cancelled bool
 }
@@ -43,7 +47,7 @@ func bullet(r rune) bool { return r == '●' || r == '⏺' }
 
 // findTurn reads upward from the row above `from`.
 func (s *screen) findTurn(from int, b *box) turn {
-	t := turn{spinner: -1, retry: -1, event: -1}
+	t := turn{spinner: -1, retry: -1, event: -1, note: -1}
 	y := from - 1
 	// A completion list stands directly on the box of newer versions.
 	if b != nil && (strings.HasPrefix(b.draft, "/") || strings.HasPrefix(b.draft, "@")) {
@@ -193,19 +197,33 @@ func (s *screen) doneRow(y int) bool {
 
 // findEvent walks up to the newest event and sorts it.
 func (s *screen) findEvent(y int, t *turn) {
+	done := false // a finished turn's line was passed, its turn not yet seen
+	defer func() {
+		// The notes under a banner prove a limit even when it has scrolled away or
+		// an event in between can't be read.
+		if t.note >= 0 && t.kind != eventLimit {
+			t.event, t.kind, t.body = t.note, eventLimit, trim(s.rows[t.note].from(1))
+		}
+	}()
 	for ; y >= 0; y-- {
 		r := &s.rows[y]
-		if r.blank() || s.notice(r) || s.doneRow(y) {
+		if r.blank() || s.notice(r) {
 			continue
 		}
 		switch {
+		case s.doneRow(y):
+			if done {
+				t.unanswered = true
+				return
+			}
+			done = true
 		case r.indent == 2 && r.at(2) == '⎿', r.indent == 1 && r.at(1) == '⎿':
 			up := s.headOf(y)
 			if up >= 0 && s.localCommand(up) {
 				y = up // what a local command printed says nothing of the turn
 				continue
 			}
-			if y > 0 && !s.rows[y-1].blank() && (up < 0 || !s.isPrompt(up, 0)) {
+			if up >= 0 && bullet(s.rows[up].at(0)) || up < 0 && y > 0 && !s.rows[y-1].blank() {
 				return // it hangs from a tool's line: a tool may print anything
 			}
 			s.sortEvent(y, t)
@@ -217,6 +235,9 @@ func (s *screen) findEvent(y int, t *turn) {
 			if k := limitNote(text); k != noteNone {
 				t.resumes = t.resumes || k == noteResumes && !t.cancelled
 				t.cancelled = t.cancelled || k == noteCancelled
+				if t.note < 0 || k == noteResumes {
+					t.note = y
+				}
 				continue
 			}
 			if s.ownVoice(y) {
@@ -224,6 +245,7 @@ func (s *screen) findEvent(y int, t *turn) {
 			}
 			return
 		case r.indent == 0:
+			t.unanswered = s.isPrompt(y, 0) && trim(r.from(2)) != ""
 			return
 		}
 	}
