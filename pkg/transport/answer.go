@@ -1,0 +1,79 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// checkScript refuses what no shell could be given.
+func checkScript(e Endpoint, s Script) *Error {
+	if strings.ContainsRune(s.Text, 0) {
+		return &Error{Kind: KindConfig, Endpoint: e, Err: errors.New("the script holds a NUL byte, which sh has no way to take")}
+	}
+	return nil
+}
+
+// frames is what one run of a script answers: both streams in their frames.
+type frames struct {
+	nonce          string
+	stdout, stderr *frameReader
+	// settled is closed when both frames are complete, or one has failed:
+	// nothing that follows can change the answer.
+	settled chan struct{}
+}
+
+func newFrames() *frames {
+	f := &frames{nonce: newNonce(), settled: make(chan struct{})}
+	var mu sync.Mutex
+	open := 2
+	settle := func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if open--; open == 0 || open == 1 && err != nil {
+			close(f.settled)
+			open = 0
+		}
+	}
+	f.stdout, f.stderr = newFrameReader(f.nonce, settle), newFrameReader(f.nonce, settle)
+	return f
+}
+
+// begun is whether the script is known to have started.
+func (f *frames) begun() bool { return f.stdout.state().begun || f.stderr.state().begun }
+
+// answer makes a Result of the streams once they are settled or the script is
+// over. ended is how it was over, for the error when the frame is missing.
+func (f *frames) answer(e Endpoint, ended error) (Result, *Error) {
+	out, errs := f.stdout.state(), f.stderr.state()
+	started := out.begun || errs.begun
+	switch {
+	case out.err != nil:
+		return Result{}, &Error{Kind: KindProtocol, Endpoint: e, Started: started, Err: fmt.Errorf("standard output: %w", out.err)}
+	case errs.err != nil:
+		return Result{}, &Error{Kind: KindProtocol, Endpoint: e, Started: started, Err: fmt.Errorf("standard error: %w", errs.err)}
+	case out.done:
+		// Standard error may lack its closing mark, if a forced command joins
+		// the streams or drops one. The answer is whole all the same.
+		return Result{Stdout: out.body, Stderr: errs.body, ExitCode: out.code}, nil
+	}
+	what := "the script's answer has no frame"
+	if started {
+		what = "the script's answer broke off"
+	}
+	if ended != nil {
+		what += ": " + Neutralise(ended.Error())
+	}
+	if s := excerpt(out.seen, 200); s != "" && !out.begun {
+		what += fmt.Sprintf("; standard output was %q", s)
+	}
+	if s := excerpt(slices.Concat(errs.seen, errs.body), 400); s != "" {
+		what += fmt.Sprintf("; standard error was %q", s)
+	}
+	return Result{}, &Error{
+		Kind: KindProtocol, Endpoint: e, Started: started, Err: errors.New(what),
+		Hint: "the account must run commands with /bin/sh: see whether it has a forced command, a login shell that is not one, or a start-up file that exits",
+	}
+}

@@ -1,0 +1,124 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+)
+
+const (
+	// maxAttachScript is how long a script on a terminal may be, in bytes: it
+	// travels, up to four times as long, in the command string.
+	maxAttachScript = 16 << 10
+	// hangupGrace is what a command has to end in after its terminal was hung up.
+	hangupGrace = time.Second
+)
+
+// attachPrologue goes before a script on a terminal. A terminal that the host
+// has never heard of would show nothing; nearly all are close to xterm.
+const attachPrologue = pathPrologue + `if command -v infocmp >/dev/null 2>&1 && ! infocmp "$TERM" >/dev/null 2>&1; then TERM=xterm-256color; export TERM; fi
+`
+
+// checkAttach is checkScript for Attach.
+func checkAttach(e Endpoint, s Script) *Error {
+	if len(s.Text) > maxAttachScript {
+		return &Error{Kind: KindConfig, Endpoint: e, Err: fmt.Errorf("the script is %d bytes long; on a terminal it may have %d", len(s.Text), maxAttachScript)}
+	}
+	return checkScript(e, s)
+}
+
+// commandString packs a script into one command string that every login shell
+// reads alike. A terminal's standard input is not there to carry it. Within the
+// single quotes stands nothing that any shell, csh with its ! and line feeds or
+// fish with its backslashes included, would take as special.
+func commandString(text string) string {
+	var b strings.Builder
+	b.WriteString(`exec /bin/sh -c 'eval "$(printf "`)
+	for _, c := range []byte(text) {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(" _./:=,+@-", c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, `\%03o`, c)
+		}
+	}
+	b.WriteString(`")"'`)
+	return b.String()
+}
+
+// Attach implements Conn.
+func (c *sshConn) Attach(ctx context.Context, s Script, t Terminal) (int, error) {
+	e := c.route.key.Endpoint
+	if err := checkAttach(e, s); err != nil {
+		return 0, err
+	}
+	ctx, leave, err := c.pool.enter(ctx, e)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
+	code, aerr := c.attach(ctx, s, t.withDefaults())
+	if aerr != nil {
+		return 0, aerr
+	}
+	return code, nil
+}
+
+func (c *sshConn) attach(ctx context.Context, s Script, t Terminal) (int, *Error) {
+	e := c.route.key.Endpoint
+	ch, err := c.route.channel(ctx)
+	if err != nil {
+		return 0, err
+	}
+	in, perr := ch.StdinPipe()
+	if perr != nil {
+		ch.run(":")
+		return 0, &Error{Kind: KindSession, Endpoint: e, Err: perr}
+	}
+	ch.Stdout, ch.Stderr = t.Out, t.Out
+	ch.before = func() error {
+		if err := ch.RequestPty(t.Term, t.Size.Rows, t.Size.Cols, ssh.TerminalModes{}); err != nil {
+			return fmt.Errorf("no terminal was given: %w", err)
+		}
+		return nil
+	}
+	ch.run(commandString(attachPrologue + s.Text))
+
+	input := copyInput(t.In, in)
+	defer input.stop()
+	for {
+		select {
+		case size := <-t.Resize:
+			if size.Cols > 0 && size.Rows > 0 {
+				_ = ch.WindowChange(size.Rows, size.Cols)
+			}
+		case <-ch.over:
+			return attachEnd(e, ch)
+		case <-ctx.Done():
+			c.pool.endScript(func() {
+				c.pool.own(func() { ch.link.verify(c.pool.ctx) })
+				_ = ch.Close() // which hangs up the terminal
+			})
+			return 0, contextError(ctx, e, "attached", true)
+		}
+	}
+}
+
+// attachEnd reads how a command on a terminal ended.
+func attachEnd(e Endpoint, ch *channel) (int, *Error) {
+	var exit *ssh.ExitError
+	switch {
+	case ch.err == nil:
+		return 0, nil
+	case errors.As(ch.err, &exit):
+		return exit.ExitStatus(), nil
+	case !ch.accepted && ch.refused():
+		return 0, &Error{Kind: KindSession, Endpoint: e, Err: errors.New(Neutralise(ch.err.Error())), Hint: "see PermitTTY and forced commands on the server"}
+	case ch.lostLink():
+		return 0, &Error{Kind: KindConnect, Endpoint: e, Started: ch.accepted, Err: errors.New("the connection broke"), Hint: "what runs in the session goes on; attach again"}
+	}
+	return 0, &Error{Kind: KindProtocol, Endpoint: e, Started: true, Err: errors.New(Neutralise(ch.err.Error()))}
+}

@@ -1,0 +1,245 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestConformance holds every way to an endpoint to the contract of Conn.
+func TestConformance(t *testing.T) {
+	t.Run("local", func(t *testing.T) {
+		conform(t, Endpoint{Local: true})
+	})
+	t.Run("ssh", func(t *testing.T) {
+		conform(t, startServer(t).endpoint())
+	})
+}
+
+func conform(t *testing.T, e Endpoint) {
+	conn := newPool(t, Options{}).Conn(e)
+	run := func(t *testing.T, text string) Result {
+		t.Helper()
+		res, err := conn.Run(within(t, 30*time.Second), Script{Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+
+	t.Run("output", func(t *testing.T) {
+		for _, tc := range []struct {
+			name, text, out, err string
+			code                 int
+		}{
+			{"nothing", "", "", "", 0},
+			{"newline kept", "echo a", "a\n", "", 0},
+			{"no newline added", "printf a", "a", "", 0},
+			{"binary", `printf '\000\001\377\r\n\033'`, "\x00\x01\xff\r\n\x1b", "", 0},
+			{"streams apart", "echo out; echo err >&2", "out\n", "err\n", 0},
+			{"exit code", "exit 7", "", "", 7},
+			{"last command's code", "echo x; false", "x\n", "", 1},
+			{"code 255", "exit 255", "", "", 255},
+			{"signal", "kill -KILL $(sh -c 'echo $PPID')", "", "*", 137},
+			{"stdin is empty", "cat; echo end", "end\n", "", 0},
+			{"a command does not eat the script", "read x; echo $?; cat >/dev/null; echo end", "1\nend\n", "", 0},
+			{"here-document", "cat <<'E'\n$x `y` \\\nE", "$x `y` \\\n", "", 0},
+			{"quoting", "printf %s " + Quote("it's\n\"$HOME\" \\ ` é"), "it's\n\"$HOME\" \\ ` é", "", 0},
+			{"word of every byte", "printf %s " + Quote(everyByte()), everyByte(), "", 0},
+			{"comment at the end", "echo a # b", "a\n", "", 0},
+			{"a sh, not the login shell", `x="a b"; set -- $x; echo $#`, "2\n", "", 0},
+			{"home directory", `[ "$(pwd -P)" = "$(cd && pwd -P)" ] && echo yes`, "yes\n", "", 0},
+			{"no tmux of the operator's", `echo "${TMUX-unset} ${TMUX_PANE-unset}"`, "unset unset\n", "", 0},
+		} {
+			t.Run(tc.name, func(t *testing.T) {
+				res := run(t, tc.text)
+				if tc.err == "*" { // the shell's own words
+					res.Stderr = []byte("*")
+				}
+				if string(res.Stdout) != tc.out || string(res.Stderr) != tc.err || res.ExitCode != tc.code {
+					t.Errorf("got %q, %q, %d; want %q, %q, %d", res.Stdout, res.Stderr, res.ExitCode, tc.out, tc.err, tc.code)
+				}
+			})
+		}
+	})
+
+	t.Run("path is appended to", func(t *testing.T) {
+		// The first command that is found keeps its place before our additions.
+		got := strings.TrimSpace(string(run(t, `echo "$PATH"`).Stdout))
+		before, _, ok := strings.Cut(got, ":/opt/homebrew/bin:")
+		if !ok || !strings.Contains(before, "/bin") {
+			t.Errorf("PATH is %q", got)
+		}
+	})
+
+	t.Run("a megabyte each way", func(t *testing.T) {
+		// A script cannot hold NUL; every other byte it can.
+		src := rand.NewChaCha8([32]byte{1})
+		big := make([]byte, 1<<20)
+		_, _ = src.Read(big)
+		for i, c := range big {
+			if c == 0 {
+				big[i] = '\n'
+			}
+		}
+		res := run(t, "printf %s "+Quote(string(big))+" | cat")
+		if sha256.Sum256(res.Stdout) != sha256.Sum256(big) {
+			t.Errorf("%d bytes came back changed; %d were sent", len(res.Stdout), len(big))
+		}
+	})
+
+	t.Run("too much output", func(t *testing.T) {
+		_, err := conn.Run(within(t, 60*time.Second), Script{Text: "yes | head -c 40000000"})
+		if k, _ := KindOf(err); k != KindProtocol || !Started(err) {
+			t.Errorf("got %v, started %t; want a protocol error, started", err, Started(err))
+		}
+		if res := run(t, "head -c 30000000 /dev/zero"); len(res.Stdout) != 30000000 {
+			t.Errorf("30 MB came back as %d", len(res.Stdout))
+		}
+	})
+
+	t.Run("a background process does not hold it up", func(t *testing.T) {
+		begin := time.Now()
+		res := run(t, "sleep 20 & echo $!")
+		if d := time.Since(begin); d > 10*time.Second {
+			t.Errorf("took %v", d)
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(res.Stdout)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !alive(pid) {
+			t.Error("the background process was ended")
+		}
+		run(t, fmt.Sprintf("kill %d", pid))
+	})
+
+	t.Run("refused text", func(t *testing.T) {
+		_, err := conn.Run(within(t, time.Minute), Script{Text: "echo \x00"})
+		if k, _ := KindOf(err); k != KindConfig || Started(err) {
+			t.Errorf("a NUL: got %v", err)
+		}
+		// All of a script is read before any of it runs.
+		mark := filepath.Join(t.TempDir(), "ran")
+		_, err = conn.Run(within(t, time.Minute), Script{Text: "touch " + mark + "\nif true; then"})
+		if k, _ := KindOf(err); k != KindProtocol || !strings.Contains(err.Error(), "yntax") {
+			t.Errorf("a syntax error: got %v", err)
+		}
+		if _, err := os.Stat(mark); err == nil {
+			t.Error("the part before the syntax error ran")
+		}
+	})
+
+	for _, tc := range []struct{ name, prefix string }{
+		{"cancel", ""},
+		{"cancel of what ignores TERM", "trap '' TERM; "},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "pid")
+			ctx, cancel := context.WithCancel(within(t, time.Minute))
+			got := make(chan error, 1)
+			go func() {
+				_, err := conn.Run(ctx, Script{Text: tc.prefix + "sh -c 'echo $$ >" + file + ".new; mv " + file + ".new " + file + "; while :; do sleep 1; done'; echo survived"})
+				got <- err
+			}()
+			var pid int
+			eventually(t, "the script runs", func() bool {
+				text, _ := os.ReadFile(file)
+				pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
+				return pid > 0
+			})
+			begin := time.Now()
+			cancel()
+			err := <-got
+			if d := time.Since(begin); d > 500*time.Millisecond {
+				t.Errorf("the call took %v to end", d)
+			}
+			if k, _ := KindOf(err); k != KindCanceled || !errors.Is(err, context.Canceled) || !Started(err) {
+				t.Errorf("got %v, started %t", err, Started(err))
+			}
+			eventually(t, "the process is gone", func() bool { return !alive(pid) })
+			run(t, ":") // and the endpoint is as usable as before
+		})
+	}
+
+	t.Run("deadline", func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+		defer cancel()
+		_, err := conn.Run(ctx, Script{Text: "sleep 30"})
+		if k, _ := KindOf(err); k != KindTimeout || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+	})
+
+	t.Run("a context that is over", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_, err := conn.Run(ctx, Script{Text: ":"})
+		if k, _ := KindOf(err); k != KindCanceled || Started(err) {
+			t.Errorf("got %v, started %t", err, Started(err))
+		}
+	})
+
+	t.Run("parallel", func(t *testing.T) {
+		errs := make(chan error)
+		for i := range 34 {
+			go func() {
+				want := fmt.Appendf(nil, "%d\n", i)
+				res, err := conn.Run(within(t, time.Minute), Script{Text: fmt.Sprintf("sleep 0.05; echo %d", i)})
+				if err == nil && !bytes.Equal(res.Stdout, want) {
+					err = fmt.Errorf("got %q, want %q", res.Stdout, want)
+				}
+				errs <- err
+			}()
+		}
+		for range 34 {
+			if err := <-errs; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+
+	t.Run("closed pool", func(t *testing.T) {
+		p := NewPool(Options{})
+		c := p.Conn(e)
+		got := make(chan error, 1)
+		file := filepath.Join(t.TempDir(), "up")
+		go func() {
+			_, err := c.Run(within(t, time.Minute), Script{Text: "touch " + file + "; sleep 30"})
+			got <- err
+		}()
+		eventually(t, "the script runs", func() bool { _, err := os.Stat(file); return err == nil })
+		p.Close()
+		if err := <-got; !errors.Is(err, ErrPoolClosed) {
+			t.Errorf("the call under way: %v", err)
+		}
+		if _, err := c.Run(within(t, time.Minute), Script{Text: ":"}); !errors.Is(err, ErrPoolClosed) || Started(err) {
+			t.Errorf("a call after Close: %v", err)
+		}
+	})
+}
+
+// everyByte is each byte that sh can hold, at the start of a line too.
+func everyByte() string {
+	var b strings.Builder
+	for i := 1; i < 256; i++ {
+		b.WriteByte(byte(i))
+	}
+	for i := 1; i < 256; i++ {
+		b.Write([]byte{'\n', byte(i), 0xff, '\n', '_', byte(i)})
+	}
+	return b.String()
+}

@@ -1,0 +1,79 @@
+package transport
+
+import (
+	"context"
+	"io"
+	"os"
+)
+
+// Script is POSIX sh text and what is known of it.
+type Script struct {
+	// Text runs under /bin/sh, in the account's home directory, with the usual
+	// places of user-installed programs appended to PATH and an empty standard
+	// input. It must hold no NUL. It reaches no argument list (save in Attach),
+	// so quoted text in it may be secret.
+	Text string
+	// Repeatable is whether it does no harm to run Text twice. If the
+	// connection dies under it, it is then run once more, silently.
+	Repeatable bool
+}
+
+// Result is what a script left behind.
+type Result struct {
+	// Stdout and Stderr are exact to the byte, without what start-up files of
+	// the login shell printed. They are hostile text: see Neutralise.
+	Stdout, Stderr []byte
+	// ExitCode is as sh has it: 128 and more for a signal.
+	ExitCode int
+}
+
+// Conn runs scripts on one endpoint. It is safe for concurrent use.
+type Conn interface {
+	// Run runs s and returns when it has ended, even where it left background
+	// processes that hold its output open. A non-zero exit is no error. When
+	// ctx ends, Run returns at once and the script is ended behind it: its
+	// process group gets TERM, and KILL a second later. Standard output and
+	// standard error may hold 32 MiB each. Errors are *Error.
+	Run(ctx context.Context, s Script) (Result, error)
+
+	// Attach runs s on the terminal t until it ends, and gives its exit code.
+	// s must be shorter than 16 KiB, shows in the host's process list, and is
+	// never run again. When ctx ends, the terminal's command is hung up.
+	// Errors are *Error.
+	Attach(ctx context.Context, s Script, t Terminal) (exitCode int, err error)
+}
+
+// Size is that of a terminal, in character cells.
+type Size struct{ Cols, Rows int }
+
+// Terminal is what Attach connects a remote command to: plain streams. Raw
+// mode, and leaving it, is the caller's.
+type Terminal struct {
+	// In is read until the command ends. Nothing more is read from it after
+	// that if it is an *os.File or has SetReadDeadline; a Read of any other
+	// reader that is under way then ends only by itself.
+	In  io.Reader
+	Out io.Writer
+	// Term is the value of TERM; empty means xterm-256color, which also stands
+	// in for a TERM that the host has no terminfo entry of.
+	Term string
+	// Size is the first size; zero means 80 by 24.
+	Size Size
+	// Resize carries each new size. It may be nil; Attach does not close it.
+	Resize <-chan Size
+	// File is the terminal device itself where In and Out are one. The local
+	// transport hands it to the command and uses In, Out, Size and Resize only
+	// without it.
+	File *os.File
+}
+
+// withDefaults fills in what the caller left out.
+func (t Terminal) withDefaults() Terminal {
+	if t.Term == "" {
+		t.Term = "xterm-256color"
+	}
+	if t.Size.Cols <= 0 || t.Size.Rows <= 0 {
+		t.Size = Size{Cols: 80, Rows: 24}
+	}
+	return t
+}
