@@ -18,7 +18,6 @@ const (
 // turnReply is a reply together with what it answers.
 type turnReply struct {
 	*reply
-	req  *wireRequest
 	turn turn
 	rec  Request
 }
@@ -28,8 +27,7 @@ type turnReply struct {
 func (s *Server) act(ctx context.Context, t *turnReply) {
 	a := parse(t.turn.prompt)
 	if t.turn.results > 0 {
-		// A tool ran, whichever it was: the turn is over with it. Errors are for
-		// every request of their turn, though no tool runs in one.
+		// A tool ran, whichever it was: the turn is over with it.
 		t.done("tool finished")
 		return
 	}
@@ -41,8 +39,8 @@ func (s *Server) act(ctx context.Context, t *turnReply) {
 		_ = t.finish("end_turn")
 	case verbStream:
 		t.streamFor(ctx, a)
-	case verbHold:
-		s.holdAt(ctx, t, a.text)
+	case verbHold, verbWait:
+		s.holdAt(ctx, t, a)
 	case verbTool:
 		t.tool(s.nextID(), "Bash", object{"command": a.text, "description": "Run the command"})
 	case verbWrite:
@@ -73,13 +71,9 @@ func (t *turnReply) done(what string) {
 	_ = t.finish("end_turn")
 }
 
-// tool asks the client to use a tool, or says that it has none of that name:
-// a request for an unknown tool would only make the client repeat itself.
+// tool asks the client to use a tool. One whose schema it has not sent yet, as
+// ExitPlanMode, works as well (seen with 2.1.332).
 func (t *turnReply) tool(id, name string, input object) {
-	if !t.req.offers(name) {
-		t.done("the client offers no tool " + name)
-		return
-	}
 	t.use("toolu_"+id, name, input)
 	_ = t.finish("tool_use")
 }
@@ -89,7 +83,12 @@ func (t *turnReply) streamFor(ctx context.Context, a action) {
 	defer tick.Stop()
 	words := int(a.length / pace)
 	for i := range words {
-		t.say(fmt.Sprintf("word%d ", i+1))
+		// The client shows an answer paragraph by paragraph: a second makes one.
+		end := " "
+		if (i+1)%5 == 0 {
+			end = ".\n\n"
+		}
+		t.say(fmt.Sprintf("word%d%s", i+1, end))
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -99,7 +98,7 @@ func (t *turnReply) streamFor(ctx context.Context, a action) {
 	t.done("STREAM " + a.text)
 }
 
-// Release lets every `HOLD name` go, those that wait and those to come.
+// Release lets every `HOLD name` and `WAIT name` go, those that wait and those to come.
 func (s *Server) Release(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +108,7 @@ func (s *Server) Release(name string) {
 	}
 }
 
-// Holding counts the requests that wait at `HOLD name` now.
+// Holding counts the requests that wait for Release(name) now.
 func (s *Server) Holding(name string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,9 +125,9 @@ func (s *Server) holdNamed(name string) *hold {
 	return h
 }
 
-func (s *Server) holdAt(ctx context.Context, t *turnReply, name string) {
+func (s *Server) holdAt(ctx context.Context, t *turnReply, a action) {
 	s.mu.Lock()
-	h := s.holdNamed(name)
+	h := s.holdNamed(a.text)
 	h.waiting++
 	s.mu.Unlock()
 	defer func() {
@@ -136,13 +135,16 @@ func (s *Server) holdAt(ctx context.Context, t *turnReply, name string) {
 		h.waiting--
 		s.mu.Unlock()
 	}()
-	t.say("Holding " + name + ". ")
+	t.start()
+	if a.verb == verbHold {
+		t.say("Holding " + a.text + ".\n\n")
+	}
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-h.gate:
-			t.done("HOLD " + name)
+			t.done(string(a.verb) + " " + a.text)
 			return
 		case <-tick.C:
 			t.ping()

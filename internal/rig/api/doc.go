@@ -7,7 +7,8 @@
 //
 //	SAY text       answer with that text
 //	STREAM n       stream words for n seconds, then `Done: STREAM n`
-//	HOLD name      begin an answer, then wait for Server.Release(name)
+//	HOLD name      show a line of an answer, then wait for Server.Release(name)
+//	WAIT name      the same, but wait before the first word
 //	TOOL command   use Bash; after its result, `Done: tool finished`
 //	WRITE path     use Write
 //	ASK            use AskUserQuestion

@@ -58,33 +58,24 @@ func (r *wireRequest) session() string {
 	return id.Session
 }
 
-// offers tells whether the client gave the model a tool of that name.
-func (r *wireRequest) offers(tool string) bool {
-	for _, t := range r.Tools {
-		if t.Name == tool {
-			return true
-		}
-	}
-	return false
-}
-
 // turn is what the messages of a request say about where the talk stands.
 type turn struct {
-	// prompt is the newest text of the user, without the client's reminders.
+	// prompt is the newest text of the user, as it was typed.
 	prompt string
-	// count is how many texts the user has sent so far: together with prompt it
-	// tells a new turn from a repeated request.
-	count int
+	// messages is how many the talk has: together with prompt it tells a new
+	// turn from a repeated request.
+	messages int
 	// results is how many tool results came after the prompt: 0 for a new turn.
 	results int
+	// compacting says that the client asks for a summary of the talk.
+	compacting bool
 }
 
-// turnOf reads the messages from the oldest on. The client puts reminders,
-// its own notes, into text blocks of role user (and whole messages of role
-// system after them): neither is a turn.
+// turnOf reads the messages from the oldest on.
 func turnOf(messages []wireMessage) turn {
-	var t turn
+	t := turn{messages: len(messages)}
 	for _, m := range messages {
+		// Newer clients put their own notes into messages of role system.
 		if m.Role != "user" {
 			continue
 		}
@@ -93,17 +84,43 @@ func turnOf(messages []wireMessage) turn {
 			case "tool_result":
 				t.results++
 			case "text":
-				text := withoutReminders(b.Text)
-				if strings.TrimSpace(text) == "" {
-					continue
+				t.compacting = strings.HasPrefix(b.Text, compactBegin)
+				if text, ok := userText(b.Text); ok && !t.compacting {
+					t.prompt, t.results = text, 0
 				}
-				t.prompt = text
-				t.count++
-				t.results = 0
 			}
 		}
 	}
 	return t
+}
+
+// How the client frames what it says itself in the role of the user. All seen
+// with 2.1.332.
+const (
+	compactBegin     = "CRITICAL: Respond with TEXT ONLY."
+	interruptedBegin = "[Request interrupted by user"
+	commandBegin     = "<command-name>/"
+	localBegin       = "<local-command-"
+	// A prompt that was queued while a tool ran comes beside its result.
+	queuedBegin = "The user sent a new message while you were working:\n"
+	queuedEnd   = "\n\nThis is how Claude Code surfaces messages"
+)
+
+// userText is what the user typed of a text block, and whether it is that at
+// all.
+func userText(text string) (string, bool) {
+	for _, own := range []string{interruptedBegin, commandBegin, localBegin} {
+		if strings.HasPrefix(text, own) {
+			return "", false
+		}
+	}
+	text = withoutReminders(text)
+	if rest, ok := strings.CutPrefix(text, queuedBegin); ok {
+		if end := strings.LastIndex(rest, queuedEnd); end >= 0 {
+			text = rest[:end]
+		}
+	}
+	return text, strings.TrimSpace(text) != ""
 }
 
 const (

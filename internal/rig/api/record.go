@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 )
@@ -14,11 +13,14 @@ type Kind string
 const (
 	// Prompt is the first request of a new turn of the user.
 	Prompt Kind = "prompt"
-	// Retry is the same turn again, after an error or a lost connection.
+	// Retry is the same turn again, after an error or a lost connection. A turn
+	// that the user took back before any of its answer came, and sent again,
+	// looks the same on the wire and counts as a retry too.
 	Retry Kind = "retry"
 	// Continuation carries tool results of a turn back.
 	Continuation Kind = "continuation"
-	// Side is a request of the client's own, such as for a title: it has no tools.
+	// Side is a request of the client's own: one with no tools, such as for a
+	// title, or one for a summary of the talk.
 	Side Kind = "side"
 )
 
@@ -31,15 +33,19 @@ type Request struct {
 	Attempt int    // 1 for the first request of a turn, then one more a retry
 	Model   string
 	Token   string // the bearer token that the client showed
-	Tools   []string
 }
 
 // turnKey tells whether a request repeats one.
 type turnKey struct {
-	prompt  string
-	count   int
-	results int
-	attempt int
+	prompt   string
+	messages int
+	results  int
+}
+
+// seen is the newest turn of a session and how often it was asked for.
+type seen struct {
+	turnKey
+	attempts int
 }
 
 func (s *Server) record(req *wireRequest, now turn, header http.Header) Request {
@@ -52,24 +58,20 @@ func (s *Server) record(req *wireRequest, now turn, header http.Header) Request 
 		Model:   req.Model,
 		Token:   strings.TrimPrefix(header.Get("Authorization"), "Bearer "),
 	}
-	for _, t := range req.Tools {
-		rec.Tools = append(rec.Tools, t.Name)
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(req.Tools) == 0 {
+	if len(req.Tools) == 0 || now.compacting {
 		rec.Kind = Side
 	} else {
-		key, last := turnKey{now.prompt, now.count, now.results, 1}, s.last[rec.Session]
+		last := s.last[rec.Session]
+		key := turnKey{now.prompt, now.messages, now.results}
 		switch {
-		case last.prompt == key.prompt && last.count == key.count && last.results == key.results:
-			key.attempt = last.attempt + 1
-			rec.Kind = Retry
+		case last.turnKey == key:
+			rec.Kind, rec.Attempt = Retry, last.attempts+1
 		case now.results > 0:
 			rec.Kind = Continuation
 		}
-		rec.Attempt = key.attempt
-		s.last[rec.Session] = key
+		s.last[rec.Session] = seen{key, rec.Attempt}
 	}
 	s.requests = append(s.requests, &rec)
 	return rec
@@ -81,9 +83,7 @@ func (s *Server) Requests() []Request {
 	defer s.mu.Unlock()
 	all := make([]Request, 0, len(s.requests))
 	for _, r := range s.requests {
-		c := *r
-		c.Tools = slices.Clone(r.Tools)
-		all = append(all, c)
+		all = append(all, *r)
 	}
 	return all
 }

@@ -14,6 +14,7 @@ const (
 	verbSay    verb = "SAY"
 	verbStream verb = "STREAM"
 	verbHold   verb = "HOLD"
+	verbWait   verb = "WAIT"
 	verbTool   verb = "TOOL"
 	verbWrite  verb = "WRITE"
 	verbAsk    verb = "ASK"
@@ -25,7 +26,7 @@ const (
 // action is one line of the script: what to do, and with what.
 type action struct {
 	verb verb
-	// text is the argument as it was written (SAY, HOLD, TOOL, WRITE), or the
+	// text is the argument as it was written (SAY, HOLD, WAIT, TOOL, WRITE), or the
 	// first line of the prompt (verbAnswer).
 	text string
 	// length is how long STREAM streams, or until when LIMIT limits.
@@ -58,7 +59,7 @@ func parseVerb(v verb, arg string) (action, bool) {
 	switch v {
 	case verbAsk, verbPlan:
 		return action{verb: v, text: arg}, arg == ""
-	case verbSay, verbHold, verbTool, verbWrite:
+	case verbSay, verbHold, verbWait, verbTool, verbWrite:
 		return action{verb: v, text: arg}, arg != ""
 	case verbStream:
 		length, ok := parseSeconds(arg, maxStream)

@@ -26,12 +26,12 @@ type Server struct {
 
 	mu       sync.Mutex
 	requests []*Request
-	last     map[string]turnKey // by session
+	last     map[string]seen // by session
 	holds    map[string]*hold
 	ids      int
 }
 
-// hold is what `HOLD name` waits at.
+// hold is what `HOLD name` and `WAIT name` wait at.
 type hold struct {
 	gate    chan struct{}
 	open    bool
@@ -49,7 +49,7 @@ func Start() (*Server, error) {
 		url:    "http://" + listener.Addr().String(),
 		served: make(chan struct{}),
 		quit:   quit,
-		last:   map[string]turnKey{},
+		last:   map[string]seen{},
 		holds:  map[string]*hold{},
 	}
 	s.http = &http.Server{
@@ -100,11 +100,18 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	rec := s.record(&req, now, r.Header)
 	rep := newReply(w, &req, "msg_"+s.nextID(), len(body)/4)
 	if rec.Kind == Side {
-		rep.say("Test session")
+		rep.say(sideText(now))
 		_ = rep.finish("end_turn")
 		return
 	}
-	s.act(r.Context(), &turnReply{reply: rep, req: &req, turn: now, rec: rec})
+	s.act(r.Context(), &turnReply{reply: rep, turn: now, rec: rec})
+}
+
+func sideText(now turn) string {
+	if now.compacting {
+		return "<summary>The talk so far, in short.</summary>"
+	}
+	return "Test session"
 }
 
 // nextID makes ids that differ from each other, also between two servers that
