@@ -43,7 +43,7 @@ func (j *judge) decide(t *Trace) Verdict {
 func (j *judge) firedOn(r *rule) []int {
 	lo, hi := len(j.s.rows), -1
 	for f := (r.must | r.some) & j.have; f != 0; f &= f - 1 {
-		if w := j.rows[bits.TrailingZeros64(uint64(f))]; w[1] > 0 {
+		if w := j.seen[bits.TrailingZeros64(uint64(f))]; w[1] > 0 {
 			lo, hi = min(lo, w[0]), max(hi, w[1]-1)
 		}
 	}
@@ -51,7 +51,7 @@ func (j *judge) firedOn(r *rule) []int {
 	n := 0
 	seen := func(y int) bool {
 		for f := (r.must | r.some) & j.have; f != 0; f &= f - 1 {
-			if w := j.rows[bits.TrailingZeros64(uint64(f))]; y >= w[0] && y < w[1] {
+			if w := j.seen[bits.TrailingZeros64(uint64(f))]; y >= w[0] && y < w[1] {
 				return true
 			}
 		}

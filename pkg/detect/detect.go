@@ -1,6 +1,9 @@
 package detect
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // State is what a session can be in, as far as typing into it is concerned.
 type State string
@@ -118,10 +121,17 @@ func (v Verdict) Typable() bool {
 	return v.State == Ready && v.Draft == "" && !v.VimNormal
 }
 
+// judges keeps the parser's buffers between calls.
+var judges = sync.Pool{New: func() any { return new(judge) }}
+
 // Classify gives the verdict on the evidence. It is pure, never panics, and is
 // safe for concurrent use.
 func Classify(e Evidence) Verdict {
-	var j judge
-	j.look(e)
-	return j.decide(nil)
+	j := judges.Get().(*judge)
+	*j = judge{reader: j.reader}
+	j.look(&e)
+	v := j.decide(nil)
+	j.e = nil
+	judges.Put(j)
+	return v
 }

@@ -38,7 +38,25 @@ func (s *screen) findPanel() (panel, bool) {
 			p.rows = append(p.rows, y)
 		}
 	}
-	return p, p.keys >= 0 || p.focus
+	return p, p.keys >= 0 || p.focus || s.panelFrame(p.top)
+}
+
+// panelFrame reports whether a panel is proven by its head alone, as it must be
+// where a small pane cuts its key hints off: an upper-edge rule, which nothing
+// else has, or a coloured rule with a title of the same colour beneath.
+func (s *screen) panelFrame(top int) bool {
+	if !s.isRule(top) || top+1 >= len(s.rows) || s.rows[top+1].blank() {
+		return false
+	}
+	r, rule := &s.rows[top+1], s.styleAt(top, 0)
+	if promptGlyph(r.at(0)) {
+		return false // a box that lost its lower rule
+	}
+	if s.rows[top].at(0) == '▔' {
+		return true
+	}
+	title := s.styleAt(top+1, r.indent)
+	return rule.vivid() && r.indent > 0 && (title.fg == rule.fg || title.bg == rule.fg)
 }
 
 // enterHint reports whether Enter itself is one of the choices offered as keys.

@@ -8,13 +8,14 @@ import (
 
 // judge holds what one look at the evidence found.
 type judge struct {
+	reader
 	e     *Evidence
 	s     *screen
 	have  fact
 	box   box
 	panel panel
 	turn  turn
-	rows  [factCount][2]int // where a fact was seen: first row and the row behind the last
+	seen  [factCount][2]int // where a fact was seen: first row and the row behind the last
 	draft string
 	note  string // a remark that Why carries
 	reset time.Time
@@ -28,16 +29,16 @@ const factCount = len(factNames)
 func (j *judge) set(f fact, from, to int) {
 	j.have |= f
 	for i := range factCount {
-		if f&(1<<i) != 0 && j.rows[i][1] == 0 {
-			j.rows[i] = [2]int{from, to + 1}
+		if f&(1<<i) != 0 && j.seen[i][1] == 0 {
+			j.seen[i] = [2]int{from, to + 1}
 		}
 	}
 }
 
 // look finds every fact. Order matters only where a region bounds another.
-func (j *judge) look(e Evidence) {
-	j.e = &e
-	s := parseScreen(e.Screen, e.Width)
+func (j *judge) look(e *Evidence) {
+	j.e = e
+	s := j.parseScreen(e.Screen, e.Width)
 	j.s = s
 	if busyTitle(e.Title) {
 		j.have |= factTitleBusy
@@ -90,7 +91,11 @@ func (j *judge) lookBox(b box) {
 	j.draft = b.draft
 	x, y := j.e.CursorX, j.e.CursorY
 	// Versions before 2.1.85 park the cursor in column 0 below everything.
-	if y >= 0 && x > 0 && (y <= b.top || y >= b.bottom) {
+	away := y >= 0 && x > 0 && (y <= b.top || y >= b.bottom)
+	// In an empty box it stands right behind the glyph: further on, something
+	// was typed that is not drawn yet.
+	away = away || y == b.glyph && x > 2 && b.draft == ""
+	if away {
 		j.set(factCursorAway, y, y)
 	}
 	if j.s.last > b.bottom || b.draft != "" || b.hint != "" {

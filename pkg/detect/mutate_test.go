@@ -127,7 +127,7 @@ func TestDroppedRows(t *testing.T) {
 // beside the box itself: then the evidence is gone and nobody could tell.
 func lost(e Evidence, y, n int) bool {
 	var j judge
-	j.look(e)
+	j.look(&e)
 	gone := false
 	for _, r := range j.decide(nil).Rows {
 		switch {

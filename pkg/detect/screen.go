@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -91,99 +92,135 @@ func (s *screen) styleAt(y, x int) style {
 	return s.styles[s.rows[y].cells[x].style]
 }
 
-// parseScreen reads a capture into cells. Escapes and grapheme widths are
-// x/ansi's; plain ASCII and box-drawing take a short cut past it.
-func parseScreen(b []byte, width int) *screen {
+// reader parses a capture. It is kept between captures for its buffers: a
+// screen of 200x50 would else leave 150 kB of garbage at each look.
+type reader struct {
+	screen
+	plain []byte
+	cells []cell
+	cuts  []cut // where each row ends
+	cur   style
+	idx   uint16
+	start int // first cell of the row
+	curs  int // see row.cursor
+}
+
+// cut is where a row ends in the cells and in the plain text.
+type cut struct{ cells, plain, cursor int }
+
+// parseScreen reads a capture into cells that are valid until the next parse
+// with the same reader. Escapes and grapheme widths are x/ansi's; plain ASCII
+// and box drawing take a short cut past it.
+func (p *reader) parseScreen(b []byte, width int) *screen {
 	if len(b) > maxScreen {
 		b = b[len(b)-maxScreen:]
 	}
-	s := &screen{styles: make([]style, 1, 16), last: -1}
-	var (
-		plain = make([]byte, 0, len(b))
-		cells = make([]cell, 0, len(b))
-		cuts  = make([]int32, 0, 128) // cell count and plain length at each row's end, and the cursor
-		cur   style
-		idx   uint16
-		curs  = int32(-1)
-		p     *ansi.Parser
-		start int // first cell of the row
-	)
-	put := func(r rune, text []byte, w int) {
-		off := uint32(len(plain))
-		plain = append(plain, text...)
-		if cur.has(attrReverse) && curs < 0 {
-			curs = int32(len(cells) - start)
-		}
-		for range w {
-			cells = append(cells, cell{r: r, off: off, style: idx})
-			r, off = 0, uint32(len(plain))
-		}
-	}
-	endRow := func() {
-		if cur.has(attrReverse) && curs < 0 {
-			curs = int32(len(cells) - start)
-		}
-		cuts = append(cuts, int32(len(cells)), int32(len(plain)), curs)
-		start, curs = len(cells), -1
-	}
-	for i := 0; i < len(b); {
-		c := b[i]
-		switch {
+	p.screen = screen{rows: p.rows[:0], styles: append(p.styles[:0], style{}), last: -1}
+	// A byte makes at most one cell, but for tabs: nothing grows on the way.
+	p.plain, p.cells = slices.Grow(p.plain[:0], len(b)), slices.Grow(p.cells[:0], len(b))
+	p.cuts = p.cuts[:0]
+	p.cur, p.idx, p.start, p.curs = style{}, 0, 0, -1
+	var esc *ansi.Parser
+	for i := 0; i < len(b) && len(p.cuts) < maxRows; {
+		switch c := b[i]; {
 		case c >= 0x20 && c < 0x7f:
-			// A combining mark may follow an ASCII letter: leave that to x/ansi.
-			if i+1 < len(b) && b[i+1] >= 0xcc && (b[i+1] != 0xe2 || i+2 < len(b) && (b[i+2] == 0x83 || b[i+2] == 0x80)) {
-				break
+			n := i + 1
+			for n < len(b) && b[n] >= 0x20 && b[n] < 0x7f {
+				n++
 			}
-			put(rune(c), b[i:i+1], 1)
-			i++
-			continue
+			// A combining mark may follow the last letter: that is for x/ansi.
+			if n < len(b) && b[n] >= 0xcc && !simple(b[n:]) {
+				n--
+			}
+			if n > i {
+				p.ascii(b[i:n])
+				i = n
+				continue
+			}
 		case c == '\n':
-			endRow()
+			p.endRow()
 			i++
-			if len(cuts)/3 >= maxRows {
-				b = b[:i]
-			}
 			continue
 		case c == '\t':
-			for w := 8 - (len(cells)-start)%8; w > 0; w-- {
-				put(' ', []byte{' '}, 1)
+			for w := 8 - (len(p.cells)-p.start)%8; w > 0; w-- {
+				p.put(' ', []byte{' '}, 1)
 			}
 			i++
 			continue
 		case c == 0xe2 && simple(b[i:]):
-			put(rune(0x2000|int(b[i+1]&0x3f)<<6|int(b[i+2]&0x3f)), b[i:i+3], 1)
+			p.put(rune(0x2000|int(b[i+1]&0x3f)<<6|int(b[i+2]&0x3f)), b[i:i+3], 1)
 			i += 3
 			continue
 		case c == 0xc2 && i+2 < len(b) && b[i+1] >= 0xa0 && b[i+2] < 0x7f:
-			put(rune(b[i+1]), b[i:i+2], 1)
+			p.put(rune(b[i+1]), b[i:i+2], 1)
 			i += 2
 			continue
 		}
-		if p == nil {
-			p = ansi.GetParser()
-			defer ansi.PutParser(p)
+		if esc == nil {
+			esc = ansi.GetParser()
+			defer ansi.PutParser(esc)
 		}
-		seq, w, n, _ := ansi.DecodeSequence(b[i:], ansi.NormalState, p)
-		if n <= 0 {
-			n = 1
-			w = 0
-		}
-		switch {
-		case w > 0:
-			if r, _ := utf8.DecodeRune(seq); r >= 0x20 && r != utf8.RuneError {
-				put(r, seq, w)
-			} else {
-				put('\ufffd', []byte("\ufffd"), 1)
-			}
-		case len(seq) > 2 && seq[0] == 0x1b && seq[len(seq)-1] == 'm' && p.Command() == 'm':
-			cur.apply(p.Params())
-			idx = s.intern(cur, idx)
-		}
-		i += n
+		i += p.sequence(b[i:], esc)
 	}
-	endRow()
-	s.cut(string(plain), cells, cuts, width)
-	return s
+	p.endRow()
+	p.cutRows(width)
+	return &p.screen
+}
+
+// sequence takes one escape sequence or grapheme, and says how long it was.
+func (p *reader) sequence(b []byte, esc *ansi.Parser) int {
+	seq, w, n, _ := ansi.DecodeSequence(b, ansi.NormalState, esc)
+	if n <= 0 {
+		return 1
+	}
+	switch {
+	case w > 0:
+		if r, _ := utf8.DecodeRune(seq); r >= 0x20 && r != utf8.RuneError {
+			p.put(r, seq, w)
+		} else {
+			p.put(utf8.RuneError, []byte("\ufffd"), 1)
+		}
+	case len(seq) > 2 && seq[0] == 0x1b && seq[len(seq)-1] == 'm' && esc.Command() == 'm':
+		p.cur.apply(esc.Params())
+		p.idx = p.intern(p.cur, p.idx)
+	}
+	return n
+}
+
+// ascii takes a run of printable ASCII, one cell a byte.
+func (p *reader) ascii(run []byte) {
+	p.see()
+	off := uint32(len(p.plain))
+	p.plain = append(p.plain, run...)
+	n := len(p.cells)
+	p.cells = slices.Grow(p.cells, len(run))[:n+len(run)]
+	for i, cells := 0, p.cells[n:]; i < len(run) && i < len(cells); i++ {
+		cells[i] = cell{r: rune(run[i]), off: off + uint32(i), style: p.idx}
+	}
+}
+
+// put takes one grapheme of w columns.
+func (p *reader) put(r rune, text []byte, w int) {
+	p.see()
+	off := uint32(len(p.plain))
+	p.plain = append(p.plain, text...)
+	p.cells = append(p.cells, cell{r: r, off: off, style: p.idx})
+	for ; w > 1; w-- {
+		p.cells = append(p.cells, cell{off: uint32(len(p.plain)), style: p.idx})
+	}
+}
+
+// see notes the first reversed cell of the row.
+func (p *reader) see() {
+	if p.curs < 0 && p.cur.has(attrReverse) {
+		p.curs = len(p.cells) - p.start
+	}
+}
+
+func (p *reader) endRow() {
+	p.see()
+	p.cuts = append(p.cuts, cut{len(p.cells), len(p.plain), p.curs})
+	p.start, p.curs = len(p.cells), -1
 }
 
 // simple reports whether b starts with a one-column character of U+2000 to
@@ -226,37 +263,38 @@ func (s *screen) intern(st style, last uint16) uint16 {
 	return uint16(len(s.styles) - 1)
 }
 
-// cut makes the rows: a row's text is a piece of the one plain string, its
+// cutRows makes the rows: a row's text is a piece of the one plain string, its
 // cells a piece of the one slice.
-func (s *screen) cut(plain string, cells []cell, cuts []int32, width int) {
-	s.rows = make([]row, 0, len(cuts)/3)
-	var c0, t0 int32
-	for i := 0; i < len(cuts); i += 3 {
-		c1, t1 := cuts[i], cuts[i+1]
-		r := row{cells: cells[c0:c1], start: uint32(t0), cursor: int(cuts[i+2])}
+func (p *reader) cutRows(width int) {
+	plain := string(p.plain)
+	c0, t0 := 0, 0
+	for _, k := range p.cuts {
+		r := row{cells: p.cells[c0:k.cells:k.cells], start: uint32(t0), cursor: k.cursor}
+		t1 := k.plain
 		for r.end = len(r.cells); r.end > 0; r.end-- {
+			// The second half of a wide character has no rune, yet it is drawn.
 			if ch := r.cells[r.end-1].r; ch != ' ' && ch != nbsp {
 				break
 			}
 		}
 		if r.end > 0 {
-			for r.indent < r.end && (r.cells[r.indent].r == ' ' || r.cells[r.indent].r == nbsp) {
+			for r.cells[r.indent].r == ' ' || r.cells[r.indent].r == nbsp {
 				r.indent++
 			}
 			if r.end < len(r.cells) {
-				t1 = int32(r.cells[r.end].off)
+				t1 = int(r.cells[r.end].off)
 			}
 			r.text = plain[t0:t1]
-			s.last = len(s.rows)
+			p.last = len(p.rows)
 		}
-		// The no-break space behind the prompt glyph is kept as a cell: it is
-		// what tells the live box from a quoted one.
-		s.width = max(s.width, len(r.cells))
-		s.rows = append(s.rows, r)
-		c0, t0 = c1, cuts[i+1]
+		// A no-break space behind the prompt glyph stays in cells though text ends
+		// before it: it tells the live box from a quoted one.
+		p.width = max(p.width, len(r.cells))
+		p.rows = append(p.rows, r)
+		c0, t0 = k.cells, k.plain
 	}
 	if width > 0 {
-		s.width = width
+		p.width = width
 	}
 }
 

@@ -38,7 +38,7 @@ type Witness struct {
 func Explain(e Evidence) (Verdict, Trace) {
 	var j judge
 	var t Trace
-	j.look(e)
+	j.look(&e)
 	v := j.decide(&t)
 	t.Facts = j.have.names()
 	t.Regions = j.regions()
