@@ -132,7 +132,7 @@ func (s *screen) history(y int) bool {
 func (s *screen) panelTitle(top, low int) string {
 	for y := top; y <= low && y < len(s.rows); y++ {
 		r := &s.rows[y]
-		if r.blank() || s.isRule(y) || r.at(0) == '╭' || r.at(0) == '╰' {
+		if r.blank() || r.at(0) == '╭' || r.at(0) == '╰' || ruleRune(r.at(r.indent)) || r.at(r.indent) == '╌' {
 			continue
 		}
 		t := trim(strings.Trim(r.text, "│ \u00a0☐"))
@@ -164,7 +164,8 @@ func (s *screen) option(y int) (o option, ok bool) {
 		for x++; x < r.end && (r.at(x) == ' ' || r.at(x) == nbsp); x++ {
 		}
 	}
-	if r.at(x) == '❯' && (r.at(x+1) == ' ' || r.at(x+1) == nbsp) {
+	// A no-break space behind the glyph is the input box's, not a menu's.
+	if r.at(x) == '❯' && r.at(x+1) == ' ' {
 		o.mark = true
 		for x++; x < r.end && (r.at(x) == ' ' || r.at(x) == nbsp); x++ {
 		}
@@ -382,9 +383,13 @@ func (p *panel) addPlain(o option, y int) {
 }
 
 // wrapped reports whether row y goes on with the row above, which ended in
-// column end: its first word would not have fitted there.
+// column end: its first word would not have fitted there, and it has the colour
+// in which the row above ended. A description has another.
 func (s *screen) wrapped(y, end int) bool {
 	r := &s.rows[y]
+	if s.styleAt(y, r.indent).fg != s.styleAt(y-1, end-1).fg {
+		return false
+	}
 	x := r.indent
 	for x < r.end && r.at(x) != ' ' {
 		x++

@@ -9,18 +9,19 @@ import (
 // judge holds what one look at the evidence found.
 type judge struct {
 	reader
-	e     *Evidence
-	s     *screen
-	have  fact
-	box   box
-	panel panel
-	turn  turn
-	seen  [factCount][2]int // where a fact was seen: first row and the row behind the last
-	draft string
-	note  string // a remark that Why carries
-	reset time.Time
-	exact bool
-	auto  bool
+	e      *Evidence
+	s      *screen
+	have   fact
+	box    box
+	broken int // row of the glyph of a box whose frame is broken, -1
+	panel  panel
+	turn   turn
+	seen   [factCount][2]int // where a fact was seen: first row and the row behind the last
+	draft  string
+	note   string // a remark that Why carries
+	reset  time.Time
+	exact  bool
+	auto   bool
 }
 
 const factCount = len(factNames)
@@ -48,8 +49,12 @@ func (j *judge) look(e *Evidence) {
 		return
 	}
 	b, ok := s.findBox()
-	if ok && (b.whole || b.bottom > 0) {
+	j.broken = -1
+	switch {
+	case ok && b.bottom > 0:
 		j.lookBox(b)
+	case ok:
+		j.broken = b.glyph
 	}
 	if j.have&factWhole == 0 {
 		j.lookUnboxed()
@@ -254,7 +259,7 @@ func (j *judge) lookUnboxed() {
 	if j.lookReader() {
 		return
 	}
-	if y := s.findShell(j.e.CursorX, j.e.CursorY); y >= 0 {
+	if y := s.findShell(j.e.CursorX, j.e.CursorY, j.broken); y >= 0 {
 		j.set(factShell, y, y)
 		return
 	}

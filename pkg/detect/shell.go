@@ -2,20 +2,24 @@ package detect
 
 import "strings"
 
-// findShell gives the row of a shell prompt that waits at the bottom of the
-// screen, -1 for none. The cursor, where known, must stand on that row: output
+// findShell gives the row of a shell prompt that waits where the client was, -1
+// for none. It is the lowest row; or, where a killed client left its screen
+// behind, a row beneath what remains of its box (broken, -1 when there is none).
+// The cursor, where known, must stand on that row, behind the prompt: output
 // that merely ends in a prompt's character is not a prompt.
-func (s *screen) findShell(cursorX, cursorY int) int {
-	y := s.last
-	if y < 0 {
-		return -1
+func (s *screen) findShell(cursorX, cursorY, broken int) int {
+	lowest := s.last
+	if broken >= 0 {
+		lowest = broken + 1
 	}
-	r := &s.rows[y]
-	if r.indent != 0 || cursorY >= 0 && (cursorY != y || cursorX >= 0 && cursorX < promptEnd(r.text)) {
-		return -1
-	}
-	if promptEnd(r.text) > 0 {
-		return y
+	for y := s.last; y >= lowest && y >= 0; y-- {
+		r := &s.rows[y]
+		if r.blank() || r.indent != 0 || cursorY >= 0 && cursorY != y {
+			continue
+		}
+		if end := promptEnd(r.text); end > 0 && (cursorY < 0 || cursorX < 0 || cursorX >= end) {
+			return y
+		}
 	}
 	return -1
 }
