@@ -127,9 +127,7 @@ func resolveHost(p *problems, defaults settings, r hostRow) Host {
 	if s, ok := r.set[keyTags]; ok {
 		h.Tags = s.list
 	}
-	if h.Tags = slices.Clone(h.Tags); len(h.Tags) == 0 {
-		h.Tags = nil
-	}
+	h.Tags = slices.Clone(h.Tags) // no two hosts share those of [defaults]
 	if h.Transport == TransportLocal {
 		resolveLocal(p, r, &h)
 	} else {

@@ -69,11 +69,10 @@ func (r *tomlReader) read(path []string, line int) {
 			r.file.defaults[path[1]] = s
 		}
 	case tableHosts:
-		table, ok := r.table(path[:1], line)
-		if !ok || len(path) < 2 {
+		if _, ok := r.table(path[:1], line); !ok || len(path) < 2 {
 			return
 		}
-		table, ok = r.table(path[:2], line)
+		table, ok := r.table(path[:2], line)
 		if !ok {
 			return
 		}

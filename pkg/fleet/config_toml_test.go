@@ -311,6 +311,7 @@ func TestParseSameSession(t *testing.T) {
 		{"other ssh_config", "ssh='box'\nssh_config='/a'", "ssh='box'\nssh_config='/b'", ""},
 		{"local and ssh", "transport='local'\nsession='claude'", "ssh='local'", ""},
 		{"two locals", "transport='local'", "transport='local'", ""},
+		{"session in doubt", "ssh='box'", "ssh='box'\nsession=1", "fleet.conf:5: hosts.b.session: is an integer"},
 		{"machine in doubt", "ssh='box'", "ssh='box'\ntransport='carrier'", `fleet.conf:5: hosts.b.transport: unknown transport "carrier" (use`},
 	}
 	for _, test := range tests {
