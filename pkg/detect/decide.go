@@ -74,14 +74,20 @@ func (j *judge) firedOn(r *rule) []int {
 	return rows
 }
 
-// nearest names the rule that lacked least.
+// nearest names the rule that lacked least, among those that had anything to go by.
 func (j *judge) nearest() string {
-	best, n := 0, 1<<30
+	best, least, most := -1, 0, 0
 	for i := range rules {
-		missing, present := rules[i].lacks(j.have)
-		if c := bits.OnesCount64(uint64(missing)) + bits.OnesCount64(uint64(present)); c < n {
-			best, n = i, c
+		r := &rules[i]
+		missing, present := r.lacks(j.have)
+		lacks := bits.OnesCount64(uint64(missing)) + bits.OnesCount64(uint64(present))
+		had := bits.OnesCount64(uint64(r.must & j.have))
+		if had > 0 && (best < 0 || lacks < least || lacks == least && had > most) {
+			best, least, most = i, lacks, had
 		}
+	}
+	if best < 0 {
+		return "nothing on it is known"
 	}
 	missing, present := rules[best].lacks(j.have)
 	w := "nearest is " + rules[best].name
@@ -112,7 +118,7 @@ func (j *judge) details(v *Verdict) {
 		if !j.reset.IsZero() {
 			at := j.reset
 			v.ResetAt = &at
-			if !j.e.Now.IsZero() && j.e.Now.After(at) {
+			if !j.exact && !j.e.Now.IsZero() && j.e.Now.After(at) {
 				v.Why += "; the hour it names has passed, yet it may be another day's: look again later"
 			}
 		}

@@ -132,7 +132,7 @@ func (j *judge) lookTurn(from int, b *box) {
 		j.set(factAuthEvent, t.event, t.event)
 	case eventLimit:
 		j.set(factLimitEvent, t.event, t.event)
-		j.auto = t.resumes && !t.cancelled
+		j.auto = j.auto || t.resumes && !t.cancelled
 		j.resolve(t.body)
 	case eventError:
 		j.note = "the newest event is an error: " + clip(t.body, 80)

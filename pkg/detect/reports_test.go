@@ -1,0 +1,117 @@
+package detect
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestReports replays the faults that users of such tools reported, each with
+// the screen that must be told from it.
+func TestReports(t *testing.T) {
+	turn := prompt("do it") + "\n\n" + answer("Done: it") + "\n\n" + finished("Cooked for 9s") + "\n"
+	spin := func(t string) string { return prompt("do it") + "\n\n" + orange + t + plain + "\n" }
+	tasks := grey + "  ⎿  ☐ first task\n     ☐ second task" + plain + "\n"
+	status := strings.Repeat("  "+grey+"main  ctx 42%"+plain+"\n", 4)
+	survey := grey + "● How is Claude doing this session? (optional)" + plain + "\n  " + accent + "1" + plain + ": Bad    " + accent + "2" + plain + ": Fine   " + accent + "3" + plain + ": Good   " + accent + "0" + plain + ": Dismiss\n"
+	menu := func(title string, rows ...string) string {
+		return accent + strings.Repeat("─", 100) + "\n  " + title + plain + "\n\n" + strings.Join(rows, "\n") + "\n"
+	}
+	titled := func(e Evidence, title string) Evidence { e.Title = title; return e }
+	cases := []struct {
+		name  string
+		e     Evidence
+		want  State
+		draft string
+		note  string // must stand in Why
+	}{
+		{"busy without esc to interrupt", drawn(spin("✳ Simplifying recompute_tangents… (2m 18s · ↓ 4.8k tokens)"), tasks, working(), modeRow), Busy, "", ""},
+		{"the same turn, finished", drawn(turn, idle(""), modeRow), Ready, "", ""},
+		{"busy under a permanent mode row", drawn(spin("✻ Forging… (4s · ↓ 12 tokens)"), working(), modeRow), Busy, "", ""},
+		{"the mode row alone", drawn(idle(""), modeRow), Ready, "", ""},
+		{"welcome screen", drawn("Claude Code v2.1.59\n", idle(""), modeRow), Ready, "", ""},
+		{"welcome screen, box not drawn yet", drawn("Claude Code v2.1.59\n"), Unknown, "", ""},
+		{"elapsed in two parts", drawn(spin("● Perusing… (1m 38s · ↓ 187 tokens)"), idle(""), modeRow), Busy, "", ""},
+		{"elapsed 59 s", drawn(spin("✻ Perusing… (59s · ↓ 187 tokens)"), idle(""), modeRow), Busy, "", ""},
+		{"elapsed 60 s", drawn(spin("✻ Perusing… (1m 0s · ↓ 187 tokens)"), idle(""), modeRow), Busy, "", ""},
+		{"bullet spinner", drawn(spin("● Thundering… (2m 53s · ↓ 10.8k tokens)"), idle(""), modeRow), Busy, "", ""},
+		{"bullet in an answer", drawn(prompt("cook"), "", answer("Cooked an amazing dish today…"), "", idle(""), modeRow), Ready, "", ""},
+		{"a verb in no list", drawn(spin("✽ Zigzagging… (3s)"), idle(""), modeRow), Busy, "", ""},
+		{"a verb beyond ASCII", drawn(spin("✽ Sautéing… (3s)"), idle(""), modeRow), Busy, "", ""},
+		{"a bare verb", drawn(spin("✽ Sautéing…"), idle(""), modeRow), Busy, "", ""},
+		{"a verb in the past", drawn(prompt("x"), answer("y"), finished("Sautéed for 3s"), idle(""), modeRow), Ready, "", ""},
+		{"four status rows, spinner far above", drawn(spin("✻ Forging… (4s)"), tasks+tasks+tasks, working(), status+"  -- INSERT -- "+modeRow), Busy, "", ""},
+		{"four status rows, none", drawn(turn, idle(""), status+"  -- INSERT -- "+modeRow), Ready, "", ""},
+		{"a status row that speaks of esc", drawn(turn, idle(""), "  "+grey+"esc to interrupt is not here"+plain, modeRow), Ready, "", ""},
+		{"resume picker", drawn(menu("Resume", "  "+accent+"❯ 1. Resume from summary (recommended)"+plain, "    2. Resume full session"), "  Enter to confirm · Esc to cancel"), Gate, "", ""},
+		{"the picker quoted", drawn(answer("1. Resume from summary (recommended)\n  ❯ 2. Resume full session\n  Enter to confirm · Esc to cancel"), "", idle(""), modeRow), Ready, "", ""},
+		{"limit menu", drawn(menu("What do you want to do?", "  "+accent+"❯ 1. Stop and wait for limit to reset"+plain, "    2. Adjust monthly spend limit: $50"), "  Enter to confirm · Esc to cancel"), Limited, "", ""},
+		{"another menu", drawn(menu("What do you want to do?", "  "+accent+"❯ 1. Stop"+plain, "    2. Go on"), "  Enter to confirm · Esc to cancel"), Gate, "", ""},
+		{"retry of a 529", drawn(prompt("x"), "  ⎿  API Error (529 overloaded)", "     Retrying in 4 seconds… (attempt 4/10)", "", orange+"✻ Forging… (esc to interrupt)"+plain, working(), modeRow), Busy, "", ""},
+		{"a terminal 529", drawn(prompt("x"), red+"⏺ API Error: 529 Overloaded. Try again."+plain, "", finished("Brewed for 1h 14m 17s"), idle(""), modeRow), Ready, "", "529"},
+		{"an idle box in any session", titled(drawn(idle(""), modeRow), "✳ mine"), Ready, "", ""},
+		{"a percentage while starting", drawn("loading 50%"), Unknown, "", ""},
+		{"markup while starting", drawn("</div>"), Unknown, "", ""},
+		{"a shell prompt", drawn("bash-5.2#"), Crashed, "", ""},
+		{"a user's shell prompt", drawn("u@host:~/src$"), Crashed, "", ""},
+		{"an empty capture", drawn(""), Unknown, "", "not a state"},
+		{"a typed draft", drawn(turn, idle("half typed"), modeRow), Ready, "half typed", ""},
+		{"the glyph with a plain space", drawn(turn, strings.ReplaceAll(idle(""), "\u00a0", " "), modeRow), Unknown, "", "live box"},
+		{"theme screen with dashed rules", drawn(" Choose the text style\n", " ❯ 1. Dark mode ✔", "   2. Light mode", strings.Repeat("╌", 80), " 1  function greet() {", strings.Repeat("╌", 80), "  Enter to select"), Gate, "", ""},
+		{"a survey takes the next digit", drawn(turn, survey, idle(""), modeRow), Gate, "", ""},
+		{"the survey in history", drawn(survey, "", turn, "", idle(""), modeRow), Ready, "", ""},
+		{"focus lost: no cursor cell", drawn(turn, strings.ReplaceAll(idle(""), esc+"7m ", ""), modeRow), Ready, "", ""},
+		{"queued messages", drawn(turn, hinted("Press up to edit queued messages"), modeRow), Busy, "", ""},
+		{"queued messages, undimmed", drawn(turn, idle("Press up to edit queued messages"), modeRow), Busy, "", ""},
+		{"another hint", drawn(turn, hinted(`Try "how do I log an error?"`), modeRow), Ready, "", ""},
+		{"wide and joined characters above", drawn(prompt("x"), answer("⚠️ 테스트 👩‍💻 … Do you want to proceed?"), "", idle(""), modeRow), Ready, "", ""},
+		{"wide and joined characters in a draft", drawn(turn, idle("테스트 👩‍💻"), modeRow), Ready, "테스트 👩‍💻", ""},
+		{"title says busy, box idle", titled(drawn(turn, idle(""), modeRow), "⠐ Claude Code"), Busy, "", ""},
+		{"title leaked from a probe", titled(drawn(turn, idle(""), modeRow), "Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA"), Ready, "", ""},
+		{"mode row cut", drawn(turn, idle(""), "  "+red+"⏵⏵ bypass permissions on"+grey+" (shift+tab to cycle) · esc to …"+plain), Busy, "", ""},
+		{"waiting on background agents", drawn(prompt("x"), orange+"✻ Waiting for 2 background agents to finish"+plain, "", idle(""), modeRow), Busy, "", ""},
+		{"compacting", drawn(prompt("/compact"), orange+"✻ Compacting conversation… (12s · ↑ 1.2k tokens)"+plain, "", idle(""), modeRow), Busy, "", ""},
+		{"login expired", drawn(prompt("x"), grey+"  ⎿ \u00a0"+red+"Login expired · Please run /login"+plain, "", idle(""), modeRow), Unauth, "", ""},
+		{"logged in again since", drawn(prompt("x"), grey+"  ⎿ \u00a0"+red+"Login expired · Please run /login"+plain, "", prompt("/login"), "  ⎿ \u00a0Login successful", "", idle(""), modeRow), Ready, "", ""},
+		{"a tool printed the words", drawn(answer("Bash(cat log)"), "  ⎿ \u00a0Login expired · Please run /login", "", idle(""), modeRow), Ready, "", ""},
+	}
+	for _, c := range cases {
+		v := Classify(c.e)
+		if v.State != c.want || v.Draft != c.draft || !strings.Contains(v.Why, c.note) {
+			t.Errorf("%s: %s by %s, draft %q (%s); want %s, draft %q, why with %q", c.name, v.State, v.Rule, v.Draft, v.Why, c.want, c.draft, c.note)
+		}
+		if v.Typable() != (c.want == Ready && c.draft == "") {
+			t.Errorf("%s: typable is %v", c.name, v.Typable())
+		}
+	}
+}
+
+// TestLimitMenuDialog holds that the limit's menu is a dialog too, so that
+// nobody presses Enter on what it has selected.
+func TestLimitMenuDialog(t *testing.T) {
+	e := drawn(accent+strings.Repeat("─", 100), "  What do you want to do?"+plain, "", "    1. Stop and wait for limit to reset", "  "+accent+"❯ 2. Adjust monthly spend limit: $50"+plain, "", "  Enter to confirm · Esc to cancel")
+	v := Classify(e)
+	if v.State != Limited || v.Dialog == nil || v.Dialog.Selected != 1 || v.Dialog.Options[1] != "Adjust monthly spend limit: $50" {
+		t.Errorf("got %s with %+v", v.State, v.Dialog)
+	}
+}
+
+// TestSamePaths holds that one frame gives one verdict, whoever asks.
+func TestSamePaths(t *testing.T) {
+	for _, c := range loadCorpus(t, "testdata/screens") {
+		v, tr := Explain(c.e)
+		w := Classify(c.e)
+		if v.State != w.State || v.Rule != w.Rule || v.Why != w.Why || v.Draft != w.Draft {
+			t.Errorf("%s: explain says %s by %s, classify %s by %s", c.id, v.State, v.Rule, w.State, w.Rule)
+		}
+		if n := len(tr.Rules); n == 0 || v.Rule == tr.Rules[n-1].Rule != tr.Rules[n-1].Fired {
+			t.Errorf("%s: the trace ends with %+v, the verdict is by %s", c.id, tr.Rules[n-1], v.Rule)
+		}
+		rows := 0
+		for _, r := range tr.Regions {
+			rows += len(r.Lines)
+		}
+		if len(tr.Regions) == 0 || rows == 0 {
+			t.Errorf("%s: no regions", c.id)
+		}
+	}
+}
