@@ -20,6 +20,7 @@ const (
 // TestClientBehindBothDialogs goes the whole way once: the real client in the
 // real tmux over the real sshd, past both dialogs, to an answered prompt.
 func TestClientBehindBothDialogs(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha"}, rig.HostSpec{Name: "beta", Trusted: true, BypassAccepted: true})
 	d := newDriver(t, r, "alpha")
 	begin := time.Now()
@@ -31,7 +32,8 @@ func TestClientBehindBothDialogs(t *testing.T) {
 	d.accept(bypassYes)
 	d.shows(boxMark, "bypass permissions on")
 
-	const prompt = "Tell me\nabout the second line; "
+	// The client itself drops blanks at the end of a prompt.
+	const prompt = "Tell me\nabout the  second line;"
 	d.prompt(prompt)
 	d.shows("Done: Tell me")
 	d.prompted(prompt, 1)
@@ -55,6 +57,7 @@ func TestClientBehindBothDialogs(t *testing.T) {
 
 // TestScriptedScreens shows each scripted behaviour on one client's screen.
 func TestScriptedScreens(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "home", Local: true, Trusted: true, BypassAccepted: true})
 	d := newDriver(t, r, "home")
 	d.startClient()
@@ -105,6 +108,7 @@ func TestScriptedScreens(t *testing.T) {
 
 // TestPlan needs plan mode, which bypassing permissions is not.
 func TestPlan(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "home", Local: true, Trusted: true})
 	d := newDriver(t, r, "home")
 	d.mustSh("", "tmux -u new-session -d -s "+session+" -x 120 -y 40 'claude --permission-mode plan'")
@@ -114,6 +118,7 @@ func TestPlan(t *testing.T) {
 }
 
 func TestKillClient(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "home", Local: true, Trusted: true, BypassAccepted: true})
 	d := newDriver(t, r, "home")
 	ctx, cancel := context.WithTimeout(context.Background(), appears)

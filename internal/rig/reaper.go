@@ -11,11 +11,11 @@ import (
 
 // reaper cleans up behind a process that was killed before it could Close its
 // rig. It is a shell that waits for the end of its input, a pipe that closes
-// with this process however it dies, and then ends the sshds and the tmux
-// servers that it finds in the rig's folder. It is a session of its own, so
-// that a Ctrl-C for the test does not end it too.
+// with this process however it dies, and then ends the sshds, the tmux servers
+// and whatever else has its HOME in the rig's folder. It is a session of its
+// own, so that a Ctrl-C for the test does not end it too.
 //
-// Against the parent-death signal that Linux has, it works on macOS as well,
+// Compared with the parent-death signal that Linux has, it works on macOS as well,
 // does not depend on which thread started a child, and reaches the tmux
 // servers, which are nobody's children.
 type reaper struct {
@@ -36,6 +36,14 @@ for f in "$1"/*/sshd/pid; do
 done
 for s in "$1"/*/t/tmux-*/*; do
 	[ -S "$s" ] && "$2" -S "$s" kill-server
+done
+# What ignored its hangup, known by the HOME that it began with.
+if [ -r /proc/self/environ ]; then
+	grep -lsaF "HOME=$1/" /proc/[0-9]*/environ | cut -d / -f 3
+else
+	ps -axEww -o pid=,command= | grep -F "HOME=$1/" | awk '{ print $1 }'
+fi | while read -r pid; do
+	kill -9 "$pid"
 done
 if [ "$3" = own ]; then
 	# What was killed may still write for a moment.

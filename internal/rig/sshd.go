@@ -230,7 +230,7 @@ func (h *Host) StartSSHD() error {
 // waitListening reads the daemon's log rather than dialling: the port might
 // answer for another rig's sshd.
 func (h *Host) waitListening(d *sshd) error {
-	late := time.After(10 * time.Second)
+	late := time.After(30 * time.Second) // a loaded machine, not a slow sshd
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -250,7 +250,7 @@ func (h *Host) waitListening(d *sshd) error {
 			}
 			return fmt.Errorf("sshd ended at once: %s", bytes.TrimSpace(out))
 		case <-late:
-			return fmt.Errorf("sshd does not listen after 10 s: %s", bytes.TrimSpace(out))
+			return fmt.Errorf("sshd does not listen after 30 s: %s", bytes.TrimSpace(out))
 		}
 	}
 }

@@ -92,21 +92,27 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n-1):], "")
 }
 
+// The pauses of Eventually grow from the first to the last: what it asks often
+// starts a program, which a loaded machine should not do forty times a second.
+const (
+	firstPause = 20 * time.Millisecond
+	lastPause  = 250 * time.Millisecond
+)
+
 // Eventually asks again and again until ok says true, and fails the test when
-// that has not come about within the deadline. state is what ok saw last.
-func Eventually(t testing.TB, deadline time.Duration, what string, ok func() (bool, string)) {
+// that has not come about within the deadline. state is what ok saw last. It
+// has to be called from the test's own goroutine.
+func Eventually(t testing.TB, deadline time.Duration, what string, ok func() (done bool, state string)) {
 	t.Helper()
 	late := time.NewTimer(deadline)
 	defer late.Stop()
-	tick := time.NewTicker(25 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		done, state := ok()
 		if done {
 			return
 		}
 		select {
-		case <-tick.C:
+		case <-time.After(pause):
 		case <-late.C:
 			t.Fatalf("%s: not within %s; last seen:\n%s", what, deadline, state)
 		}
