@@ -128,7 +128,7 @@ func (s *screen) readGlyph(b *box) {
 // terminal without dim shows a hint as a draft, which errs towards not typing.
 func (s *screen) readContent(b *box) {
 	first := &s.rows[b.glyph]
-	plain, dim, cursorOnly := 0, 0, 0
+	plain, dim, grey := 0, 0, 0
 	for y := b.glyph; y < b.bottom; y++ {
 		r := &s.rows[y]
 		for x := 2; x < r.end; x++ {
@@ -140,7 +140,8 @@ func (s *screen) readContent(b *box) {
 			case st.has(attrDim):
 				dim++
 			case st.has(attrReverse):
-				cursorOnly++
+			case st.muted():
+				grey++
 			default:
 				plain++
 			}
@@ -159,12 +160,12 @@ func (s *screen) readContent(b *box) {
 	text = strings.TrimRight(text, "\n ")
 	switch {
 	case text == "":
-	case plain == 0 && dim > 0:
+	case plain == 0 && grey == 0 && dim > 0:
 		b.hint = text
 	case knownHint(text):
 		b.hint = text
-	case dim > 0:
-		b.draft = s.undimmed(b)
+	case plain > 0 && dim+grey > 0:
+		b.draft = s.ownText(b)
 	default:
 		b.draft = text
 	}
@@ -176,8 +177,9 @@ func (s *screen) readContent(b *box) {
 	}
 }
 
-// undimmed is the draft without the completion that the client suggests behind it.
-func (s *screen) undimmed(b *box) string {
+// ownText is the draft without the completion that the client suggests behind
+// it, dim or grey.
+func (s *screen) ownText(b *box) string {
 	var t strings.Builder
 	for y := b.glyph; y < b.bottom; y++ {
 		if y > b.glyph {
@@ -185,7 +187,7 @@ func (s *screen) undimmed(b *box) string {
 		}
 		r := &s.rows[y]
 		for x := 2; x < r.end; x++ {
-			if !s.style(r.cells[x]).has(attrDim) {
+			if !s.style(r.cells[x]).muted() {
 				t.WriteString(r.span(x, x+1))
 			}
 		}

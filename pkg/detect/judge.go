@@ -10,7 +10,6 @@ import (
 type judge struct {
 	reader
 	e      *Evidence
-	s      *screen
 	have   fact
 	box    box
 	broken int // row of the glyph of a box whose frame is broken, -1
@@ -40,7 +39,6 @@ func (j *judge) set(f fact, from, to int) {
 func (j *judge) look(e *Evidence) {
 	j.e = e
 	s := j.parseScreen(e.Screen, e.Width)
-	j.s = s
 	if busyTitle(e.Title) {
 		j.have |= factTitleBusy
 	}
@@ -103,10 +101,10 @@ func (j *judge) lookBox(b box) {
 	if away {
 		j.set(factCursorAway, y, y)
 	}
-	if j.s.last > b.bottom || b.draft != "" || b.hint != "" {
-		j.set(factFooter, b.bottom+1, j.s.last)
+	if j.screen.last > b.bottom || b.draft != "" || b.hint != "" {
+		j.set(factFooter, b.bottom+1, j.screen.last)
 	}
-	if y := j.s.tornFrame(); y >= 0 {
+	if y := j.screen.tornFrame(); y >= 0 {
 		j.set(factTorn, y, y)
 	}
 	j.lookFooter(b.bottom + 1)
@@ -116,7 +114,7 @@ func (j *judge) lookBox(b box) {
 
 // lookTurn reads the newest turn above row `from`.
 func (j *judge) lookTurn(from int, b *box) {
-	t := j.s.findTurn(from, b)
+	t := j.screen.findTurn(from, b)
 	j.turn = t
 	if t.spinner >= 0 {
 		j.set(factSpinner, t.spinner, t.spinner)
@@ -155,7 +153,7 @@ func (j *judge) resolve(text string) {
 // line stands there too, in the client's grey, so only whole phrases in the
 // places where the client prints them count.
 func (j *judge) lookFooter(y int) {
-	s := j.s
+	s := &j.screen
 	for ; y <= s.last; y++ {
 		r := &s.rows[y]
 		if r.blank() {
@@ -229,7 +227,7 @@ func cutShort(seg, phrase string) bool {
 // lookSurvey looks for the survey right above the box.
 func (j *judge) lookSurvey(top int) {
 	for y := top - 1; y >= 0 && y > top-5; y-- {
-		if r := &j.s.rows[y]; strings.Contains(r.text, surveyDismiss) && strings.Contains(r.text, "1: ") {
+		if r := &j.screen.rows[y]; strings.Contains(r.text, surveyDismiss) && strings.Contains(r.text, "1: ") {
 			j.set(factSurvey, y, y)
 			j.panel = panel{top: y, Dialog: Dialog{Selected: -1}}
 			for _, f := range strings.Split(r.body(), "  ") {
@@ -238,7 +236,7 @@ func (j *judge) lookSurvey(top int) {
 				}
 			}
 			if y > 0 {
-				j.panel.Title = trim(strings.TrimLeft(j.s.rows[y-1].text, "●⏺ "))
+				j.panel.Title = trim(strings.TrimLeft(j.screen.rows[y-1].text, "●⏺ "))
 			}
 			return
 		}
@@ -247,7 +245,7 @@ func (j *judge) lookSurvey(top int) {
 
 // lookUnboxed finds what stands at the bottom when no whole box does.
 func (j *judge) lookUnboxed() {
-	s := j.s
+	s := &j.screen
 	for y := s.last; y >= 0 && y > s.last-2; y-- {
 		if strings.HasPrefix(s.rows[y].body(), viewerTitle) {
 			j.set(factViewer, y, y)
@@ -280,75 +278,6 @@ func (j *judge) lookUnboxed() {
 		j.turn = t
 		if t.kind == eventLimit {
 			j.resolve(t.body)
-		}
-	}
-}
-
-// lookReader recognises the screen reader's layout: no colours, no rules, a
-// mode row in words and a lone `$` with the cursor. A shell's prompt can look
-// the same, so the banner or the process table must agree.
-func (j *judge) lookReader() bool {
-	s := j.s
-	r := &s.rows[s.last]
-	if s.coloured || r.at(0) != '$' || r.at(1) != ' ' && r.at(1) != nbsp && r.at(1) != 0 || s.last < 1 {
-		return false
-	}
-	if j.e.CursorY >= 0 && (j.e.CursorY != s.last || j.e.CursorX < 1) {
-		return false
-	}
-	banner := strings.HasPrefix(s.rows[0].text, "[Screen Reader Mode: on")
-	if !banner && j.e.Process != ProcessRunning {
-		return false
-	}
-	mode := -1
-	for y := s.last - 1; y >= 0 && y > s.last-6; y-- {
-		if strings.Contains(s.rows[y].text, "(shift+tab to cycle)") || strings.Contains(s.rows[y].text, "? for shortcuts") {
-			mode = y
-			break
-		}
-	}
-	if mode < 0 {
-		return false
-	}
-	j.set(factReader, s.last, s.last)
-	j.draft = trim(r.from(1))
-	text := s.rows[mode].text
-	for y := mode + 1; y < s.last && !strings.HasPrefix(s.rows[y].text, "effort:"); y++ {
-		text += " " + s.rows[y].body()
-	}
-	if strings.Contains(text, interruptKey) {
-		j.set(factInterrupt, mode, mode)
-	}
-	for y := mode - 1; y >= 0; y-- {
-		if s.rows[y].blank() {
-			continue
-		}
-		if t := s.rows[y].text; strings.HasSuffix(t, "…") && !strings.Contains(t, " ") {
-			j.set(factSpinner, y, y)
-		}
-		j.readerEvent(y)
-		break
-	}
-	return true
-}
-
-// readerEvent sorts the newest event of the screen reader's transcript.
-func (j *judge) readerEvent(y int) {
-	s := j.s
-	for up := y; up >= 0 && up > y-4; up-- {
-		t := s.rows[up].text
-		if strings.HasPrefix(t, "you: ") {
-			return
-		}
-		switch sortEventText(strings.TrimPrefix(t, "claude: ")) {
-		case eventAuth:
-			j.set(factAuthEvent, up, up)
-		case eventLimit:
-			j.set(factLimitEvent, up, up)
-			j.resolve(t)
-		}
-		if strings.HasPrefix(t, "claude: ") {
-			return
 		}
 	}
 }

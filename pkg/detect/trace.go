@@ -47,7 +47,7 @@ func Explain(e Evidence) (Verdict, Trace) {
 
 // regions cuts the screen into its parts, top to bottom.
 func (j *judge) regions() []Region {
-	s := j.s
+	s := &j.screen
 	var rs []Region
 	add := func(name string, from, to int) {
 		if to < from {
