@@ -109,9 +109,10 @@ func (h *Host) path() string {
 	dirs := []string{filepath.Join(h.dir, "bin")}
 	t := h.rig.tools
 	for _, dir := range []string{filepath.Dir(t.tmux), filepath.Dir(t.git), filepath.Dir(t.ssh), "/usr/local/bin", "/usr/bin", "/bin"} {
-		if !slices.Contains(dirs, dir) && !(h.spec.NoClient && isExecutable(filepath.Join(dir, "claude"))) {
-			dirs = append(dirs, dir)
+		if slices.Contains(dirs, dir) || (h.spec.NoClient && isExecutable(filepath.Join(dir, "claude"))) {
+			continue
 		}
+		dirs = append(dirs, dir)
 	}
 	return strings.Join(dirs, ":")
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,10 +16,10 @@ import (
 	"time"
 )
 
-// process is a running process: its pid and the base name of its program.
+// process is a running process and the base name of its program.
 type process struct {
-	pid  int
-	name string
+	pid, parent int
+	name        string
 }
 
 // KillClient kills every client of the host with SIGKILL and returns when they
@@ -54,15 +55,21 @@ func (h *Host) KillClient(ctx context.Context) error {
 	}
 }
 
-// ClientPIDs are the processes that run as `claude` on the host.
+// ClientPIDs are the processes that run as `claude` on the host, but for those
+// that another such has started: a client's child has its name until it has
+// become another program.
 func (h *Host) ClientPIDs() ([]int, error) {
 	all, err := h.processes()
 	if err != nil {
 		return nil, err
 	}
+	clients := map[int]bool{}
+	for _, p := range all {
+		clients[p.pid] = p.name == "claude"
+	}
 	var pids []int
 	for _, p := range all {
-		if p.name == "claude" {
+		if clients[p.pid] && !clients[p.parent] {
 			pids = append(pids, p.pid)
 		}
 	}
@@ -98,30 +105,53 @@ func (h *Host) processesFromProc() ([]process, error) {
 		if err != nil {
 			continue
 		}
+		stat, err := os.ReadFile(filepath.Join(dir, "stat"))
+		if err != nil {
+			continue
+		}
 		program, _, _ := bytes.Cut(args, []byte{0})
-		found = append(found, process{pid, filepath.Base(string(program))})
+		found = append(found, process{pid, parentOf(string(stat)), filepath.Base(string(program))})
 	}
 	return found, nil
+}
+
+// parentOf reads the parent's pid from the text of /proc/PID/stat: the second
+// field behind the program's name, which is in parentheses and may hold some.
+func parentOf(stat string) int {
+	fields := strings.Fields(stat[strings.LastIndex(stat, ")")+1:])
+	if len(fields) < 2 {
+		return 0
+	}
+	pid, err := strconv.Atoi(fields[1])
+	if err != nil {
+		return 0
+	}
+	return pid
 }
 
 // processesFromPS is for systems with no /proc: their ps prints the environment
 // behind the command, and that of this user's processes alone.
 func (h *Host) processesFromPS() ([]process, error) {
-	out, err := exec.Command("ps", "-axEww", "-o", "pid=,command=").Output()
+	show := "-axEww"
+	if runtime.GOOS == "linux" {
+		show = "axeww"
+	}
+	out, err := exec.Command("ps", show, "-o", "pid=,ppid=,command=").Output()
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
 	var found []process
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
-		if len(fields) < 2 || !slices.Contains(fields, "HOME="+h.Home) {
+		if len(fields) < 3 || !slices.Contains(fields, "HOME="+h.Home) {
 			continue
 		}
-		pid, err := strconv.Atoi(fields[0])
-		if err != nil || pid == os.Getpid() {
+		pid, err1 := strconv.Atoi(fields[0])
+		parent, err2 := strconv.Atoi(fields[1])
+		if err1 != nil || err2 != nil || pid == os.Getpid() {
 			continue
 		}
-		found = append(found, process{pid, filepath.Base(fields[1])})
+		found = append(found, process{pid, parent, filepath.Base(fields[2])})
 	}
 	return found, nil
 }
