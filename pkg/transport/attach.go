@@ -16,6 +16,8 @@ const (
 	maxAttachScript = 16 << 10
 	// hangupGrace is what a command has to end in after its terminal was hung up.
 	hangupGrace = time.Second
+	// hangupCode is the exit code of a command whose input ended: 128 + SIGHUP.
+	hangupCode = 129
 )
 
 // attachPrologue goes before a script on a terminal. A terminal that the host
@@ -87,7 +89,8 @@ func (c *sshConn) attach(ctx context.Context, s Script, t Terminal) (int, *Error
 	}
 	ch.run(commandString(attachPrologue + s.Text))
 
-	input := copyInput(t.In, in)
+	gone := make(chan struct{})
+	input := copyInput(t.In, in, func() { close(gone) })
 	defer input.stop()
 	for {
 		select {
@@ -97,14 +100,23 @@ func (c *sshConn) attach(ctx context.Context, s Script, t Terminal) (int, *Error
 			}
 		case <-ch.over:
 			return attachEnd(e, ch)
+		case <-gone:
+			ch.hangUp(c.pool)
+			return hangupCode, nil
 		case <-ctx.Done():
-			c.pool.endScript(func() {
-				c.pool.own(func() { ch.link.verify(c.pool.ctx) })
-				_ = ch.Close() // which hangs up the terminal
-			})
+			ch.hangUp(c.pool)
 			return 0, contextError(ctx, e, "attached", true)
 		}
 	}
+}
+
+// hangUp ends a command on a terminal, as sshd does when its channel closes.
+func (ch *channel) hangUp(p *Pool) {
+	p.endScript(func() {
+		p.own(func() { ch.link.verify(p.ctx) })
+		_ = ch.Close()
+		ch.wait(p.ctx, hangupGrace)
+	})
 }
 
 // attachEnd reads how a command on a terminal ended.

@@ -26,12 +26,15 @@ func (c *localConn) Attach(ctx context.Context, s Script, t Terminal) (int, erro
 	if ctx.Err() != nil {
 		return 0, contextError(ctx, e, "starting", false)
 	}
-	t = t.withDefaults()
 	cmd := localCommand("-c", attachPrologue+s.Text)
-	cmd.Env = append(cmd.Env, "TERM="+t.Term)
 	if t.File != nil {
+		if t.Term != "" {
+			cmd.Env = append(cmd.Env, "TERM="+t.Term)
+		}
 		return c.attachFile(ctx, cmd, t.File)
 	}
+	t = t.withDefaults()
+	cmd.Env = append(cmd.Env, "TERM="+t.Term)
 	return c.attachPTY(ctx, cmd, t)
 }
 
@@ -76,7 +79,10 @@ func (c *localConn) attachPTY(ctx context.Context, cmd *exec.Cmd, t Terminal) (i
 		defer close(drained)
 		copyOutput(t.Out, master)
 	})
-	in := copyInput(t.In, keepOpen{master})
+	gone := make(chan struct{})
+	in := copyInput(t.In, master, func() { close(gone) })
+	// pty made the command the leader of a session, and so of a group.
+	group := func(s os.Signal) error { return syscall.Kill(-cmd.Process.Pid, s.(syscall.Signal)) }
 	defer func() {
 		in.stop()
 		_ = master.Close()
@@ -94,9 +100,11 @@ func (c *localConn) attachPTY(ctx context.Context, cmd *exec.Cmd, t Terminal) (i
 			case <-time.After(hangupGrace / 4):
 			}
 			return localExit(werr)
+		case <-gone:
+			hangUp(group, done)
+			return hangupCode, nil
 		case <-ctx.Done():
-			// pty made the command the leader of a session, and so of a group.
-			hangUp(func(s os.Signal) error { return syscall.Kill(-cmd.Process.Pid, s.(syscall.Signal)) }, done)
+			hangUp(group, done)
 			return 0, contextError(ctx, e, "attached", true)
 		}
 	}
@@ -148,12 +156,4 @@ func copyOutput(to interface{ Write([]byte) (int, error) }, master *os.File) {
 			return
 		}
 	}
-}
-
-// keepOpen turns the end of the input into the terminal's own sign for it.
-type keepOpen struct{ *os.File }
-
-func (k keepOpen) Close() error {
-	_, err := k.Write([]byte{4}) // Ctrl-D
-	return err
 }

@@ -6,7 +6,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,7 +19,30 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(proxyEnv) != "" {
+		os.Exit(proxy(os.Args[1], os.Args[2]))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// proxyEnv makes the test binary a ProxyCommand: what nc would be if every
+// machine had it.
+const proxyEnv = "TRANSPORT_TEST_PROXY"
+
+func proxy(host, port string) int {
+	conn, err := net.Dial("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	go func() {
+		_, _ = io.Copy(conn, os.Stdin)
+		_ = conn.(*net.TCPConn).CloseWrite()
+	}()
+	_, _ = io.Copy(os.Stdout, conn)
+	return 0
+}
 
 // TestConformance holds every way to an endpoint to the contract of Conn.
 func TestConformance(t *testing.T) {
@@ -26,6 +51,16 @@ func TestConformance(t *testing.T) {
 	})
 	t.Run("ssh", func(t *testing.T) {
 		conform(t, startServer(t).endpoint())
+	})
+	t.Run("jump", func(t *testing.T) {
+		box, near, far := startServer(t), startServer(t), startServer(t)
+		// Two hops, of which the second is given and the first its own.
+		conform(t, Endpoint{Destination: "box", ConfigFile: box.configFile(
+			box.block("box", "ProxyJump near"), near.block("near", "ProxyJump far"), far.block("far"))})
+	})
+	t.Run("proxy command", func(t *testing.T) {
+		s := startServer(t)
+		conform(t, s.endpoint("ProxyCommand env "+proxyEnv+"=1 "+os.Args[0]+" %h %p"))
 	})
 }
 
@@ -40,41 +75,7 @@ func conform(t *testing.T, e Endpoint) {
 		return res
 	}
 
-	t.Run("output", func(t *testing.T) {
-		for _, tc := range []struct {
-			name, text, out, err string
-			code                 int
-		}{
-			{"nothing", "", "", "", 0},
-			{"newline kept", "echo a", "a\n", "", 0},
-			{"no newline added", "printf a", "a", "", 0},
-			{"binary", `printf '\000\001\377\r\n\033'`, "\x00\x01\xff\r\n\x1b", "", 0},
-			{"streams apart", "echo out; echo err >&2", "out\n", "err\n", 0},
-			{"exit code", "exit 7", "", "", 7},
-			{"last command's code", "echo x; false", "x\n", "", 1},
-			{"code 255", "exit 255", "", "", 255},
-			{"signal", "kill -KILL $(sh -c 'echo $PPID')", "", "*", 137},
-			{"stdin is empty", "cat; echo end", "end\n", "", 0},
-			{"a command does not eat the script", "read x; echo $?; cat >/dev/null; echo end", "1\nend\n", "", 0},
-			{"here-document", "cat <<'E'\n$x `y` \\\nE", "$x `y` \\\n", "", 0},
-			{"quoting", "printf %s " + Quote("it's\n\"$HOME\" \\ ` é"), "it's\n\"$HOME\" \\ ` é", "", 0},
-			{"word of every byte", "printf %s " + Quote(everyByte()), everyByte(), "", 0},
-			{"comment at the end", "echo a # b", "a\n", "", 0},
-			{"a sh, not the login shell", `x="a b"; set -- $x; echo $#`, "2\n", "", 0},
-			{"home directory", `[ "$(pwd -P)" = "$(cd && pwd -P)" ] && echo yes`, "yes\n", "", 0},
-			{"no tmux of the operator's", `echo "${TMUX-unset} ${TMUX_PANE-unset}"`, "unset unset\n", "", 0},
-		} {
-			t.Run(tc.name, func(t *testing.T) {
-				res := run(t, tc.text)
-				if tc.err == "*" { // the shell's own words
-					res.Stderr = []byte("*")
-				}
-				if string(res.Stdout) != tc.out || string(res.Stderr) != tc.err || res.ExitCode != tc.code {
-					t.Errorf("got %q, %q, %d; want %q, %q, %d", res.Stdout, res.Stderr, res.ExitCode, tc.out, tc.err, tc.code)
-				}
-			})
-		}
-	})
+	conformOutput(t, conn)
 
 	t.Run("path is appended to", func(t *testing.T) {
 		// The first command that is found keeps its place before our additions.
@@ -98,16 +99,6 @@ func conform(t *testing.T, e Endpoint) {
 		res := run(t, "printf %s "+Quote(string(big))+" | cat")
 		if sha256.Sum256(res.Stdout) != sha256.Sum256(big) {
 			t.Errorf("%d bytes came back changed; %d were sent", len(res.Stdout), len(big))
-		}
-	})
-
-	t.Run("too much output", func(t *testing.T) {
-		_, err := conn.Run(within(t, 60*time.Second), Script{Text: "yes | head -c 40000000"})
-		if k, _ := KindOf(err); k != KindProtocol || !Started(err) {
-			t.Errorf("got %v, started %t; want a protocol error, started", err, Started(err))
-		}
-		if res := run(t, "head -c 30000000 /dev/zero"); len(res.Stdout) != 30000000 {
-			t.Errorf("30 MB came back as %d", len(res.Stdout))
 		}
 	})
 
@@ -242,4 +233,61 @@ func everyByte() string {
 		b.Write([]byte{'\n', byte(i), 0xff, '\n', '_', byte(i)})
 	}
 	return b.String()
+}
+
+// conformOutput holds what a script's output and exit code must be.
+func conformOutput(t *testing.T, conn Conn) {
+	t.Helper()
+	for _, tc := range []struct {
+		name, text, out, err string
+		code                 int
+	}{
+		{"nothing", "", "", "", 0},
+		{"newline kept", "echo a", "a\n", "", 0},
+		{"no newline added", "printf a", "a", "", 0},
+		{"binary", `printf '\000\001\377\r\n\033'`, "\x00\x01\xff\r\n\x1b", "", 0},
+		{"streams apart", "echo out; echo err >&2", "out\n", "err\n", 0},
+		{"exit code", "exit 7", "", "", 7},
+		{"last command's code", "echo x; false", "x\n", "", 1},
+		{"code 255", "exit 255", "", "", 255},
+		{"signal", "kill -KILL $(sh -c 'echo $PPID')", "", "*", 137},
+		{"stdin is empty", "cat; echo end", "end\n", "", 0},
+		{"a command does not eat the script", "read x; echo $?; cat >/dev/null; echo end", "1\nend\n", "", 0},
+		{"here-document", "cat <<'E'\n$x `y` \\\nE", "$x `y` \\\n", "", 0},
+		{"quoting", "printf %s " + Quote("it's\n\"$HOME\" \\ ` é"), "it's\n\"$HOME\" \\ ` é", "", 0},
+		{"word of every byte", "printf %s " + Quote(everyByte()), everyByte(), "", 0},
+		{"comment at the end", "echo a # b", "a\n", "", 0},
+		{"a sh, not the login shell", `x="a b"; set -- $x; echo $#`, "2\n", "", 0},
+		{"home directory", `[ "$(pwd -P)" = "$(cd && pwd -P)" ] && echo yes`, "yes\n", "", 0},
+		{"no tmux of the operator's", `echo "${TMUX-unset} ${TMUX_PANE-unset}"`, "unset unset\n", "", 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			res, err := conn.Run(within(t, 30*time.Second), Script{Text: tc.text})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tc.err == "*" { // the shell's own words
+				res.Stderr = []byte("*")
+			}
+			if string(res.Stdout) != tc.out || string(res.Stderr) != tc.err || res.ExitCode != tc.code {
+				t.Errorf("got %q, %q, %d; want %q, %q, %d", res.Stdout, res.Stderr, res.ExitCode, tc.out, tc.err, tc.code)
+			}
+		})
+	}
+}
+
+func TestOutputLimit(t *testing.T) {
+	for name, e := range map[string]Endpoint{"local": {Local: true}, "ssh": startServer(t).endpoint()} {
+		t.Run(name, func(t *testing.T) {
+			conn := newPool(t, Options{}).Conn(e)
+			_, err := conn.Run(within(t, 60*time.Second), Script{Text: "yes | head -c 40000000"})
+			if k, _ := KindOf(err); k != KindProtocol || !Started(err) {
+				t.Errorf("got %v, started %t; want a protocol error, started", err, Started(err))
+			}
+			res, err := conn.Run(within(t, 60*time.Second), Script{Text: "head -c 33000000 /dev/zero"})
+			if err != nil || len(res.Stdout) != 33000000 {
+				t.Errorf("33 MB came back as %d, %v", len(res.Stdout), err)
+			}
+		})
+	}
 }

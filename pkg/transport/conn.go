@@ -49,7 +49,10 @@ type Size struct{ Cols, Rows int }
 // Terminal is what Attach connects a remote command to: plain streams. Raw
 // mode, and leaving it, is the caller's.
 type Terminal struct {
-	// In is read until the command ends. Nothing more is read from it after
+	// In is read until the command ends; nil is a keyboard that nobody touches.
+	// Its end is the terminal's: the command is hung up, which detaches a tmux
+	// client (a Ctrl-D would reach what runs in the pane), and the exit code is
+	// 129. Nothing more is read from it after
 	// that if it is an *os.File or has SetReadDeadline; a Read of any other
 	// reader that is under way then ends only by itself.
 	In  io.Reader

@@ -63,7 +63,7 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 		return nil, false, err
 	}
 	d.doing("connecting to " + s.addr())
-	conn, under, err := r.open(ctx, s)
+	conn, under, err := r.open(ctx, s, d)
 	if err != nil {
 		return nil, false, err
 	}
@@ -88,10 +88,13 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 		herr = context.Cause(ctx)
 	}
 	if herr != nil {
-		_ = conn.Close()
-		under()
+		defer under()
+		defer conn.Close()
 		if ctx.Err() != nil {
 			return nil, false, contextError(ctx, e, d.what(), false)
+		}
+		if pc, ok := conn.(*commandConn); ok && !keys.seen {
+			return nil, false, &Error{Kind: KindProxy, Endpoint: e, Err: pc.failure(), Hint: "try the ProxyCommand of ssh_config by hand"}
 		}
 		dropped := !keys.seen && hungUp(herr)
 		return nil, dropped, handshakeError(e, s, keys, login, herr, dropped)
@@ -110,13 +113,13 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 }
 
 // open gives the byte stream to the server, and what to call when it is over.
-func (r *route) open(ctx context.Context, s *settings) (net.Conn, func(), *Error) {
+func (r *route) open(ctx context.Context, s *settings, d *dialing) (net.Conn, func(), *Error) {
 	e := r.key.Endpoint
 	switch {
 	case s.proxyCommand != "":
-		return nil, nil, &Error{Kind: KindConfig, Endpoint: e, Err: errors.New("ProxyCommand is not supported"), Hint: "use ProxyJump"}
+		return r.proxyCommand(s)
 	case s.proxyJump != "":
-		return nil, nil, &Error{Kind: KindConfig, Endpoint: e, Err: errors.New("ProxyJump is not supported")}
+		return r.jump(ctx, s, d)
 	}
 	nd := net.Dialer{Timeout: s.timeout, KeepAlive: 15 * time.Second}
 	network := map[string]string{"inet": "tcp4", "inet6": "tcp6"}[s.family]

@@ -31,7 +31,16 @@ type hostKeys struct {
 // newHostKeys reads the known_hosts files that exist.
 func newHostKeys(e Endpoint, s *settings, warn func(Endpoint, string)) (*hostKeys, *Error) {
 	h := &hostKeys{e: e, s: s, warn: warn}
-	files := existing(append(slices.Clone(s.userKnown), s.globalKnown...))
+	var files []string
+	for _, f := range existing(append(slices.Clone(s.userKnown), s.globalKnown...)) {
+		// As OpenSSH does, go on without a file that cannot be read or has no
+		// entry at all. It can only make fewer hosts known.
+		if _, err := xknownhosts.New(f); err != nil {
+			h.say("known_hosts is not used: " + Neutralise(err.Error()))
+			continue
+		}
+		files = append(files, f)
+	}
 	db, err := knownhosts.NewDB(files...)
 	if err != nil {
 		return nil, &Error{Kind: KindConfig, Endpoint: e, Err: fmt.Errorf("reading known_hosts: %w", err)}

@@ -34,7 +34,11 @@ func recordHostKey(file, name string, key ssh.PublicKey, hash bool) error {
 	if err := lockFile(f, recordLockDeadline); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	check, err := xknownhosts.New(file)
+	var known []string
+	if _, err := xknownhosts.New(file); err == nil { // else it has no entry at all
+		known = []string{file}
+	}
+	check, err := xknownhosts.New(known...)
 	if err != nil {
 		return err
 	}

@@ -19,10 +19,10 @@ type input struct {
 	wait bool          // whether wake is known to work
 }
 
-// copyInput copies from to to in a goroutine, and closes to at from's end. A
+// copyInput copies from to to in a goroutine, which calls ended at from's end. A
 // plain reader cannot be interrupted; stop does not wait for it then, and the
 // goroutine ends with the Read that is under way.
-func copyInput(from io.Reader, to io.WriteCloser) *input {
+func copyInput(from io.Reader, to io.Writer, ended func()) *input {
 	in := &input{done: make(chan struct{}), wake: func() {}}
 	if from == nil {
 		close(in.done)
@@ -64,7 +64,7 @@ func copyInput(from io.Reader, to io.WriteCloser) *input {
 				}
 			}
 			if err != nil {
-				_ = to.Close()
+				ended()
 				return
 			}
 		}

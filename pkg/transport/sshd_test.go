@@ -165,19 +165,29 @@ func (s *server) signal(sig syscall.Signal) {
 
 // endpoint is the server by the alias "box" of a config file with lines in it.
 func (s *server) endpoint(lines ...string) Endpoint {
+	return Endpoint{Destination: "box", ConfigFile: s.configFile(s.block("box", lines...))}
+}
+
+// block is a Host block for the server. The first value of a keyword wins, so
+// lines go first.
+func (s *server) block(alias string, lines ...string) string {
+	lines = append(lines,
+		"HostName 127.0.0.1", fmt.Sprintf("Port %d", s.port), "User "+userName(s.t), "IdentityFile "+s.client,
+		"UserKnownHostsFile "+s.path("known_hosts"), "GlobalKnownHostsFile /dev/null", "IdentityAgent none")
+	return "Host " + alias + "\n  " + strings.Join(lines, "\n  ") + "\n"
+}
+
+func (s *server) configFile(blocks ...string) string {
 	s.t.Helper()
-	base := []string{
-		"HostName 127.0.0.1", fmt.Sprintf("Port %d", s.port), "User " + userName(s.t), "IdentityFile " + s.client,
-		"UserKnownHostsFile " + s.path("known_hosts"), "GlobalKnownHostsFile /dev/null", "IdentityAgent none",
-	}
 	f, err := os.CreateTemp(s.dir, "ssh_config")
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	f.Close()
-	// The first value of a keyword wins, so lines go first.
-	write(s.t, f.Name(), "Host box\n  "+strings.Join(append(lines, base...), "\n  ")+"\n")
-	return Endpoint{Destination: "box", ConfigFile: f.Name()}
+	defer f.Close()
+	if _, err := f.WriteString(strings.Join(blocks, "")); err != nil {
+		s.t.Fatal(err)
+	}
+	return f.Name()
 }
 
 func userName(t testing.TB) string {

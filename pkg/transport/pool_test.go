@@ -1,0 +1,289 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// links is how many connections p has to e.
+func links(p *Pool, e Endpoint) int {
+	r := p.route(routeKey{Endpoint: e})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.links)
+}
+
+func TestMaxSessions(t *testing.T) {
+	for _, max := range []int{10, 1} {
+		t.Run(strconv.Itoa(max), func(t *testing.T) {
+			s := startServer(t, "MaxSessions "+strconv.Itoa(max))
+			e := s.endpoint()
+			p := newPool(t, Options{})
+			var wg sync.WaitGroup
+			for i := range 34 {
+				wg.Go(func() {
+					res, err := p.Conn(e).Run(within(t, time.Minute), Script{Text: fmt.Sprintf("sleep 0.2; echo %d", i)})
+					if err != nil || string(res.Stdout) != fmt.Sprintf("%d\n", i) {
+						t.Errorf("%d: %q, %v", i, res.Stdout, err)
+					}
+				})
+			}
+			wg.Wait()
+			if n := links(p, e); n < 2 || n > 8 {
+				t.Errorf("%d connections", n)
+			}
+		})
+	}
+	t.Run("0", func(t *testing.T) { // a server for forwarding only
+		refusal(t, newPool(t, Options{}), startServer(t, "MaxSessions 0").endpoint(), KindSession)
+	})
+}
+
+// TestMaxStartups logs in to one server under 16 names at once, of which it
+// suffers two at a time.
+func TestMaxStartups(t *testing.T) {
+	s := startServer(t, "MaxStartups 2:100:2")
+	p := newPool(t, Options{})
+	var wg sync.WaitGroup
+	for i := range 16 {
+		alias := fmt.Sprintf("box%d", i)
+		e := Endpoint{Destination: alias, ConfigFile: s.configFile(s.block(alias))}
+		wg.Go(func() { succeed(t, p, e) })
+	}
+	wg.Wait()
+}
+
+func TestOneDial(t *testing.T) {
+	s := startServer(t)
+	e := s.endpoint()
+	p := newPool(t, Options{})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() { succeed(t, p, e) })
+	}
+	wg.Wait()
+	if n := links(p, e); n != 1 {
+		t.Errorf("8 calls made %d connections", n)
+	}
+}
+
+// startScript runs text, which must begin by making file, and gives its error
+// through the channel once it has begun.
+func startScript(t *testing.T, c Conn, ctx context.Context, s Script, file string) <-chan error {
+	t.Helper()
+	got := make(chan error, 1)
+	go func() {
+		res, err := c.Run(ctx, s)
+		if err == nil && res.ExitCode != 0 {
+			err = fmt.Errorf("exit code %d", res.ExitCode)
+		}
+		got <- err
+	}()
+	eventually(t, "the script has begun", func() bool { _, err := os.Stat(file); return err == nil })
+	return got
+}
+
+func TestBrokenLink(t *testing.T) {
+	s := startServer(t)
+	e := s.endpoint()
+	breakLinks := func() {
+		for _, pid := range s.forks(s.cmd.Process.Pid) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	// The first run makes the file and lingers; a second one ends at once.
+	text := func(file string) string {
+		return fmt.Sprintf("echo x >>%s; if [ $(wc -l <%s) -gt 1 ]; then exit 0; fi; sleep 5; exit 9", file, file)
+	}
+	runs := func(file string) int {
+		b, _ := os.ReadFile(file)
+		return strings.Count(string(b), "x")
+	}
+
+	t.Run("repeatable", func(t *testing.T) {
+		p, file := newPool(t, Options{}), filepath.Join(t.TempDir(), "runs")
+		got := startScript(t, p.Conn(e), within(t, 20*time.Second), Script{Text: text(file), Repeatable: true}, file)
+		breakLinks()
+		if err := <-got; err != nil || runs(file) != 2 {
+			t.Errorf("got %v after %d runs", err, runs(file))
+		}
+	})
+	t.Run("not repeatable", func(t *testing.T) {
+		p, file := newPool(t, Options{}), filepath.Join(t.TempDir(), "runs")
+		got := startScript(t, p.Conn(e), within(t, 20*time.Second), Script{Text: text(file)}, file)
+		breakLinks()
+		err := <-got
+		if k, _ := KindOf(err); k != KindConnect || !Started(err) || runs(file) != 1 {
+			t.Errorf("got %v, started %t, after %d runs", err, Started(err), runs(file))
+		}
+	})
+	t.Run("replaced once only", func(t *testing.T) {
+		p, file := newPool(t, Options{}), filepath.Join(t.TempDir(), "runs")
+		always := fmt.Sprintf("echo x >>%s; sleep 5", file)
+		got := startScript(t, p.Conn(e), within(t, 20*time.Second), Script{Text: always, Repeatable: true}, file)
+		breakLinks()
+		eventually(t, "it runs again", func() bool { return runs(file) == 2 })
+		breakLinks()
+		if k, _ := KindOf(<-got); k != KindConnect || runs(file) != 2 {
+			t.Errorf("got %v after %d runs", k, runs(file))
+		}
+	})
+	t.Run("between two calls", func(t *testing.T) {
+		p := newPool(t, Options{})
+		succeed(t, p, e)
+		s.stop()
+		s.start()
+		succeed(t, p, e) // not repeatable, but never begun on the dead one
+	})
+}
+
+func TestFrozenServer(t *testing.T) {
+	s, healthy := startServer(t), startServer(t)
+	e := s.endpoint()
+	p := newPool(t, Options{})
+	succeed(t, p, e)
+	succeed(t, p, healthy.endpoint())
+	file := filepath.Join(t.TempDir(), "pid")
+	ctx, cancel := context.WithCancel(within(t, time.Minute))
+	got := startScript(t, p.Conn(e), ctx, Script{Text: fmt.Sprintf("echo $$ >%s.new; mv %s.new %s; sleep 60; :", file, file, file)}, file)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	s.signal(syscall.SIGSTOP)
+	short, cancelShort := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancelShort()
+	begin := time.Now()
+	_, err = p.Conn(e).Run(short, Script{Text: ":"})
+	if k, _ := KindOf(err); k != KindTimeout || Started(err) || time.Since(begin) > 2*time.Second {
+		t.Errorf("a new call: %v after %v, started %t", err, time.Since(begin), Started(err))
+	}
+	begin = time.Now()
+	cancel()
+	if err := <-got; !errors.Is(err, context.Canceled) || time.Since(begin) > time.Second {
+		t.Errorf("the call under way: %v after %v", err, time.Since(begin))
+	}
+	succeed(t, p, healthy.endpoint())
+
+	s.signal(syscall.SIGCONT)
+	succeed(t, p, e)
+	eventually(t, "the abandoned script is gone", func() bool { return !alive(pid) })
+}
+
+func TestKeepAlive(t *testing.T) {
+	s := startServer(t)
+	e := s.endpoint()
+	p := newPool(t, Options{KeepAlive: 100 * time.Millisecond})
+	file := filepath.Join(t.TempDir(), "begun")
+	begin := time.Now()
+	got := startScript(t, p.Conn(e), within(t, 20*time.Second), Script{Text: "touch " + file + "; sleep 2"}, file)
+	if err := <-got; err != nil || time.Since(begin) < 2*time.Second {
+		t.Fatalf("twenty beats of a live server: %v", err)
+	}
+	file += "2"
+	got = startScript(t, p.Conn(e), within(t, 20*time.Second), Script{Text: "touch " + file + "; sleep 5"}, file)
+	s.signal(syscall.SIGSTOP)
+	defer s.signal(syscall.SIGCONT)
+	if err := <-got; !Started(err) {
+		t.Errorf("got %v", err)
+	} else if k, _ := KindOf(err); k != KindConnect {
+		t.Errorf("got %v", err)
+	}
+	eventually(t, "the dead connection is forgotten", func() bool { return links(p, e) == 0 })
+}
+
+func TestIdle(t *testing.T) {
+	s, hop := startServer(t), startServer(t)
+	e := Endpoint{Destination: "box", ConfigFile: s.configFile(s.block("box", "ProxyJump hop"), hop.block("hop"))}
+	p := newPool(t, Options{IdleTimeout: 300 * time.Millisecond})
+	file := filepath.Join(t.TempDir(), "begun")
+	// Neither the connection in use nor the one it runs through is idle.
+	got := startScript(t, p.Conn(e), within(t, 20*time.Second), Script{Text: "touch " + file + "; sleep 1"}, file)
+	if err := <-got; err != nil {
+		t.Fatal(err)
+	}
+	hopKey := Endpoint{Destination: "hop", ConfigFile: e.ConfigFile}
+	eventually(t, "both are closed", func() bool { return links(p, e) == 0 && links(p, hopKey) == 0 })
+	succeed(t, p, e)
+}
+
+// TestLoginShells feeds the command string to each shell as sshd would to a
+// login shell: as one argument after -c. A start-up file prints on both streams
+// and dawdles.
+func TestLoginShells(t *testing.T) {
+	home := t.TempDir()
+	noise := "echo noise from a start-up file\necho more of it 1>&2\nsleep 0.1\n"
+	for _, f := range []string{".zshenv", ".bashrc", ".config/fish/config.fish"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(home, f)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(home, f), noise)
+	}
+	write(t, filepath.Join(home, ".cshrc"), "echo noise from a start-up file\nsleep 0.1\n")
+	for _, shell := range []string{"sh", "bash", "zsh", "fish", "csh"} {
+		t.Run(shell, func(t *testing.T) {
+			path, err := exec.LookPath(shell)
+			if err != nil {
+				t.Fatalf("%v: the test needs it", err)
+			}
+			// SHLVL lets bash take its start-up file again.
+			s := startServer(t, fmt.Sprintf(`ForceCommand cd %s && exec env -u SHLVL HOME=%s %s -c "$SSH_ORIGINAL_COMMAND"`, home, home, path))
+			conn := newPool(t, Options{}).Conn(s.endpoint())
+			conformOutput(t, conn)
+			code, screen := attach(t, conn, "printf '%s\\n' "+Quote("it's \"$HOME\" `x` \\ ! é")+"; exit 3")
+			if code != 3 || !strings.Contains(screen, "it's \"$HOME\" `x` \\ ! é\r\n") {
+				t.Errorf("attached: exit code %d, %q", code, screen)
+			}
+			// Cancelling works where sshd passes on no signals, as with a forced command.
+			file := filepath.Join(t.TempDir(), "pid")
+			ctx, cancel := context.WithCancel(within(t, time.Minute))
+			got := startScript(t, conn, ctx, Script{Text: fmt.Sprintf("echo $$ >%s.new; mv %s.new %s; sleep 60; :", file, file, file)}, file)
+			text, _ := os.ReadFile(file)
+			pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+			cancel()
+			<-got
+			eventually(t, "the process is gone", func() bool { return pid > 0 && !alive(pid) })
+		})
+	}
+}
+
+func TestForcedCommand(t *testing.T) {
+	for _, tc := range []struct{ name, command, want string }{
+		{"a banner instead of a shell", "echo 'Only git here.\x1b[31m'; exit 1", "Only git here.␛[31m"},
+		{"a shell that is none", "/bin/false", "status 1"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := startServer(t, "ForceCommand "+tc.command)
+			_, err := newPool(t, Options{}).Conn(s.endpoint()).Run(within(t, 20*time.Second), Script{Text: "echo a", Repeatable: true})
+			if k, _ := KindOf(err); k != KindProtocol {
+				t.Fatalf("got %v", err)
+			}
+			wantText(t, err.Error(), tc.want)
+		})
+	}
+}
+
+func TestLocalForgetsTmux(t *testing.T) {
+	t.Setenv("TMUX", "/tmp/elsewhere,1,0")
+	t.Setenv("TMUX_PANE", "%7")
+	t.Setenv("TMUX_OTHER", "kept")
+	res, err := newPool(t, Options{}).Conn(Endpoint{Local: true}).Run(within(t, 10*time.Second), Script{Text: `echo "${TMUX-no}${TMUX_PANE-no}$TMUX_OTHER"`})
+	if err != nil || string(res.Stdout) != "nonokept\n" {
+		t.Errorf("got %q, %v", res.Stdout, err)
+	}
+}

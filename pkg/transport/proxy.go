@@ -1,0 +1,204 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// maxHops bounds a chain of ProxyJump hops, each of which may name others.
+const maxHops = 8
+
+type chainKey struct{}
+
+// jump gives a stream to the server through the last hop of its ProxyJump. The
+// hop is a route like any other, with its own configuration, host key, keys and
+// pooled connection, which all endpoints behind it share.
+func (r *route) jump(ctx context.Context, s *settings, d *dialing) (net.Conn, func(), *Error) {
+	e := r.key.Endpoint
+	hops := strings.Split(s.proxyJump, ",")
+	for i, h := range hops {
+		hops[i] = strings.TrimSpace(h)
+	}
+	last := len(hops) - 1
+	hop := r.pool.route(routeKey{
+		Endpoint: Endpoint{Destination: hops[last], ConfigFile: e.ConfigFile},
+		jump:     strings.Join(hops[:last], ","),
+	})
+	chain, _ := ctx.Value(chainKey{}).([]routeKey)
+	chain = append(slices.Clone(chain), r.key)
+	if slices.Contains(chain, hop.key) || len(chain) > maxHops {
+		return nil, nil, &Error{Kind: KindProxy, Endpoint: e, Err: fmt.Errorf("ProxyJump goes in a circle, or through more than %d hops: %s", maxHops, showChain(append(chain, hop.key)))}
+	}
+	d.doing("connecting to the jump host " + hop.key.String())
+	ln, err := hop.acquire(context.WithValue(ctx, chainKey{}, chain), false)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, nil, contextError(ctx, e, d.what(), false)
+		}
+		return nil, nil, &Error{Kind: KindProxy, Endpoint: e, Err: fmt.Errorf("jump host: %w", err), Hint: err.Hint}
+	}
+	d.doing("connecting to " + s.addr() + " through " + hop.key.String())
+	conn, derr := ln.client.DialContext(ctx, "tcp", s.addr())
+	if derr != nil {
+		hop.put(ln, false)
+		if ctx.Err() != nil {
+			return nil, nil, contextError(ctx, e, d.what(), false)
+		}
+		return nil, nil, &Error{
+			Kind: KindProxy, Endpoint: e,
+			Err:  fmt.Errorf("jump host %s cannot reach %s: %s", hop.key.String(), s.addr(), Neutralise(derr.Error())),
+			Hint: "see the address as the jump host sees it, and AllowTcpForwarding there",
+		}
+	}
+	return conn, func() { hop.put(ln, false) }, nil
+}
+
+func showChain(chain []routeKey) string {
+	var names []string
+	for _, k := range chain {
+		names = append(names, k.String())
+	}
+	return strings.Join(names, " -> ")
+}
+
+// proxyCommand starts a ProxyCommand and gives its streams as a connection.
+func (r *route) proxyCommand(s *settings) (net.Conn, func(), *Error) {
+	e := r.key.Endpoint
+	x := newExpander(s)
+	line := x.expand(s.proxyCommand)
+	if x.err != nil {
+		return nil, nil, &Error{Kind: KindConfig, Endpoint: e, Err: fmt.Errorf("ProxyCommand: %w", x.err)}
+	}
+	c, err := startCommand(line)
+	if err != nil {
+		return nil, nil, &Error{Kind: KindProxy, Endpoint: e, Err: fmt.Errorf("ProxyCommand: %w", err)}
+	}
+	r.pool.own(func() { // ends with the process, which the next one sees to
+		c.exit = c.cmd.Wait()
+		close(c.done)
+	})
+	r.pool.own(func() {
+		select {
+		case <-c.done:
+		case <-c.closed:
+			(&localGroup{pid: c.cmd.Process.Pid, done: c.done}).kill()
+		}
+	})
+	return c, func() {}, nil
+}
+
+// commandConn is a connection over the standard streams of a process.
+type commandConn struct {
+	cmd     *exec.Cmd
+	in, out *os.File
+	stderr  tail
+	once    sync.Once
+	closed  chan struct{} // closed by Close
+	done    chan struct{} // closed when the process is reaped
+	exit    error         // valid after done
+}
+
+func startCommand(line string) (*commandConn, error) {
+	c := &commandConn{cmd: exec.Command("/bin/sh", "-c", "exec "+line), closed: make(chan struct{}), done: make(chan struct{})}
+	inR, inW, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		inR.Close()
+		inW.Close()
+		return nil, err
+	}
+	c.in, c.out = inW, outR
+	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = inR, outW, &c.stderr
+	// A group of its own: an interrupt typed at our terminal is not for it, and
+	// what it starts ends with it.
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.cmd.WaitDelay = killGrace / 4
+	err = c.cmd.Start()
+	inR.Close()
+	outW.Close()
+	if err != nil {
+		inW.Close()
+		outR.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *commandConn) Read(b []byte) (int, error)  { return c.out.Read(b) }
+func (c *commandConn) Write(b []byte) (int, error) { return c.in.Write(b) }
+
+// Close ends the process; it returns at once.
+func (c *commandConn) Close() error {
+	c.once.Do(func() {
+		_ = c.in.Close()
+		_ = c.out.Close()
+		close(c.closed)
+	})
+	return nil
+}
+
+// failure says how the command ended, if it has.
+func (c *commandConn) failure() error {
+	select {
+	case <-c.done:
+	case <-time.After(killGrace / 4):
+	}
+	what := "ProxyCommand brought no SSH server"
+	if isClosed(c.done) && c.exit != nil {
+		what = "ProxyCommand: " + c.exit.Error()
+	}
+	if s := excerpt(c.stderr.bytes(), 300); s != "" {
+		what += ": " + s
+	}
+	return errors.New(what)
+}
+
+// LocalAddr and RemoteAddr are names only.
+func (c *commandConn) LocalAddr() net.Addr  { return commandAddr{} }
+func (c *commandConn) RemoteAddr() net.Addr { return commandAddr{} }
+
+// The deadlines are pipes' own.
+func (c *commandConn) SetDeadline(t time.Time) error {
+	return errors.Join(c.in.SetDeadline(t), c.out.SetDeadline(t))
+}
+func (c *commandConn) SetReadDeadline(t time.Time) error  { return c.out.SetDeadline(t) }
+func (c *commandConn) SetWriteDeadline(t time.Time) error { return c.in.SetDeadline(t) }
+
+type commandAddr struct{}
+
+func (commandAddr) Network() string { return "command" }
+func (commandAddr) String() string  { return "ProxyCommand" }
+
+// tail keeps the last of what is written to it, for an error.
+type tail struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = append(t.buf, p...)
+	if n := len(t.buf) - maxSeen; n > 0 {
+		t.buf = slices.Clone(t.buf[n:])
+	}
+	return len(p), nil
+}
+
+func (t *tail) bytes() []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.buf)
+}
