@@ -95,11 +95,21 @@ func (s *screen) readBox(b *box) bool {
 	// The completion list of some versions starts in column 0, and only a list
 	// does: it belongs to a box that holds its trigger.
 	list := strings.HasPrefix(b.draft, "/") || strings.HasPrefix(b.draft, "@")
+	mark, confirm := false, false
 	for y = b.bottom + 1; y <= s.last; y++ {
-		if r := &s.rows[y]; !r.blank() && r.indent == 0 && !list {
+		r := &s.rows[y]
+		if r.blank() {
+			continue
+		}
+		if r.indent == 0 && !list {
 			b.whole = false
 		}
+		o, ok := s.option(y)
+		mark = mark || ok && o.mark
+		confirm = confirm || strings.HasPrefix(r.body(), "Enter to ")
 	}
+	// A menu beneath takes the keys, and the box is what was left of an earlier frame.
+	b.whole = b.whole && !(mark && confirm)
 	return true
 }
 

@@ -128,15 +128,9 @@ func (p *reader) parseScreen(b []byte, width int) *screen {
 			for n < len(b) && b[n] >= 0x20 && b[n] < 0x7f {
 				n++
 			}
-			// A combining mark may follow the last letter: that is for x/ansi.
-			if n < len(b) && b[n] >= 0xcc && !simple(b[n:]) {
-				n--
-			}
-			if n > i {
-				p.ascii(b[i:n])
-				i = n
-				continue
-			}
+			p.ascii(b[i:n])
+			i = n
+			continue
 		case c == '\n':
 			p.endRow()
 			i++
@@ -154,6 +148,10 @@ func (p *reader) parseScreen(b []byte, width int) *screen {
 		case c == 0xc2 && i+2 < len(b) && b[i+1] >= 0xa0 && b[i+2] < 0x7f:
 			p.put(rune(b[i+1]), b[i:i+2], 1)
 			i += 2
+			continue
+		}
+		if n := p.plainSGR(b[i:]); n > 0 {
+			i += n
 			continue
 		}
 		if esc == nil {
@@ -180,11 +178,38 @@ func (p *reader) sequence(b []byte, esc *ansi.Parser) int {
 		} else {
 			p.put(utf8.RuneError, []byte("\ufffd"), 1)
 		}
+	case seq[0] >= 0xcc && len(p.cells) > p.start:
+		p.plain = append(p.plain, seq...) // a mark that combines with the last cell
 	case len(seq) > 2 && seq[0] == 0x1b && seq[len(seq)-1] == 'm' && esc.Command() == 'm':
 		p.cur.apply(esc.Params())
 		p.idx = p.intern(p.cur, p.idx)
 	}
 	return n
+}
+
+// plainSGR takes an SGR sequence of nothing but numbers and semicolons, which is
+// nearly every escape of a capture, and says how long it was; 0 leaves it to x/ansi.
+func (p *reader) plainSGR(b []byte) int {
+	if len(b) < 3 || b[0] != 0x1b || b[1] != '[' {
+		return 0
+	}
+	var ps [16]ansi.Param
+	n := 0
+	for i := 2; i < len(b) && n < len(ps); i++ {
+		switch c := b[i]; {
+		case isDigit(c) && ps[n] < 1000:
+			ps[n] = ps[n]*10 + ansi.Param(c-'0')
+		case c == ';':
+			n++
+		case c == 'm':
+			p.cur.apply(ps[:n+1])
+			p.idx = p.intern(p.cur, p.idx)
+			return i + 1
+		default:
+			return 0
+		}
+	}
+	return 0
 }
 
 // ascii takes a run of printable ASCII, one cell a byte.

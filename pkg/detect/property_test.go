@@ -1,0 +1,133 @@
+package detect
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// provenReady checks a ready verdict from the evidence by other means than the
+// classifier's: on the stripped text, a glyph and a no-break space stand
+// between two rules with nothing in column 0 beneath, or the screen reader's
+// prompt is the last row; and no witness says otherwise.
+func provenReady(t testing.TB, e Evidence, v Verdict) {
+	t.Helper()
+	if v.State != Ready {
+		return
+	}
+	if v.Dialog != nil || v.Retry != "" || v.ResetAt != nil || v.AutoResume {
+		t.Errorf("ready with %+v", v)
+	}
+	if e.Dead || e.Process == ProcessGone || e.Process == ProcessStopped || e.Client != nil && (e.Client.Status == "busy" || e.Client.Status == "waiting") {
+		t.Errorf("ready against a witness: %+v", e)
+	}
+	if r := []rune(e.Title); len(r) > 0 && (r[0] > 0x2800 && r[0] <= 0x28ff || strings.ContainsRune("◐◑◒◓", r[0])) {
+		t.Errorf("ready under the title %q", e.Title)
+	}
+	rows := strings.Split(strings.TrimRight(ansi.Strip(string(e.Screen)), "\n "), "\n")
+	isRule := func(r string) bool {
+		return strings.HasPrefix(r, "───") || strings.HasPrefix(r, "━━━") || strings.HasPrefix(r, "▔▔▔")
+	}
+	for y := len(rows) - 1; y > 0; y-- {
+		glyph := false
+		for _, g := range []string{"❯", ">", "!", "#", "&", "$"} {
+			glyph = glyph || strings.HasPrefix(rows[y], g+"\u00a0")
+		}
+		if !glyph || !isRule(rows[y-1]) {
+			continue
+		}
+		for n := y + 1; n < len(rows); n++ {
+			if isRule(rows[n]) {
+				return
+			}
+		}
+	}
+	if strings.HasPrefix(rows[len(rows)-1], "$") {
+		return
+	}
+	t.Errorf("ready by %s without a box:\n%s", v.Rule, strings.Join(rows, "\n"))
+}
+
+// TestReadyIsProven shuffles real rows into screens that never were, with
+// witnesses at random, and holds each ready verdict to its proof.
+func TestReadyIsProven(t *testing.T) {
+	var pool [][][]byte
+	var titles []string
+	for _, dir := range corpora() {
+		for _, c := range loadCorpus(t, dir) {
+			pool = append(pool, selfContained(c.e.Screen))
+			titles = append(titles, c.e.Title)
+		}
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	ready := 0
+	for range 20000 {
+		var rows [][]byte
+		for range 1 + rnd.IntN(4) {
+			src := pool[rnd.IntN(len(pool))]
+			from := rnd.IntN(len(src))
+			if rnd.IntN(2) == 0 {
+				from = max(0, len(src)-1-rnd.IntN(14)) // the bottom is where it is decided
+			}
+			rows = append(rows, src[from:]...)
+		}
+		e := Evidence{Screen: joinRows(rows...), Width: 120, CursorX: -1, CursorY: -1, Title: titles[rnd.IntN(len(titles))]}
+		e.Process = []Process{ProcessUnknown, ProcessUnknown, ProcessRunning, ProcessGone}[rnd.IntN(4)]
+		if rnd.IntN(3) == 0 {
+			e.Client = &Client{Status: []string{"idle", "busy", "waiting"}[rnd.IntN(3)]}
+		}
+		v := Classify(e)
+		provenReady(t, e, v)
+		if v.State == Ready {
+			ready++
+		}
+	}
+	if ready < 200 {
+		t.Errorf("only %d of the screens were ready: the property was hardly tried", ready)
+	}
+}
+
+// TestQuoted puts whole screens of every kind into the history above an idle
+// box, as an answer would quote them: the box still decides.
+func TestQuoted(t *testing.T) {
+	for _, dir := range corpora() {
+		for _, c := range loadCorpus(t, dir) {
+			quote := strings.ReplaceAll(ansi.Strip(strings.TrimRight(string(c.e.Screen), "\n")), "\n", "\n  ")
+			e := drawn(prompt("show it"), "", answer("Here:\n  "+quote), "", finished("Cooked for 2s"), "", idle(""), modeRow)
+			if v := Classify(e); v.State != Ready {
+				t.Errorf("%s quoted in an answer: %s by %s", c.id, v.State, v.Rule)
+			}
+			e = drawn(prompt("show it"), "", answer("Here:\n  "+quote), "", working(), busyMode)
+			if v := Classify(e); v.State != Busy {
+				t.Errorf("%s quoted in a running answer: %s by %s", c.id, v.State, v.Rule)
+			}
+			// The same rows, colours and all, from column 0: whatever they make of
+			// it, a box that is not idle is not typed into.
+			e = drawn(string(c.e.Screen), working(), busyMode)
+			if v := Classify(e); v.Typable() {
+				t.Errorf("%s above a running turn's box: typable by %s", c.id, v.Rule)
+			}
+		}
+	}
+}
+
+func FuzzClassify(f *testing.F) {
+	for _, c := range loadCorpus(f, "testdata/screens") {
+		f.Add(c.e.Screen, c.e.Title, c.e.CursorX, c.e.CursorY, 0)
+	}
+	f.Fuzz(func(t *testing.T, screen []byte, title string, x, y, bits int) {
+		e := Evidence{Screen: screen, Title: title, CursorX: x, CursorY: y, Width: bits >> 8 & 0x1ff, Dead: bits&1 != 0, VimMode: bits&2 != 0}
+		e.Process = []Process{ProcessUnknown, ProcessRunning, ProcessStopped, ProcessGone}[bits>>2&3]
+		if bits&16 != 0 {
+			e.Client = &Client{Status: []string{"idle", "busy", "waiting"}[(bits>>5&3)%3]}
+		}
+		e.Now, e.Zone = date(2026, 11, 29, 12, 0), nil
+		v := Classify(e)
+		provenReady(t, e, v)
+		if w, _ := Explain(e); w.State != v.State || w.Rule != v.Rule {
+			t.Errorf("explain says %s by %s, classify %s by %s", w.State, w.Rule, v.State, v.Rule)
+		}
+	})
+}
