@@ -43,15 +43,16 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"rig":      cmdRig,      // rig NAME[:local,trusted,bypass,proxy,noclient]…: start hosts
-			"until":    cmdUntil,    // until SECONDS REGEXP ARGS…: run claude-fleet until its output matches
-			"prompts":  cmdPrompts,  // prompts COUNT TEXT: the API was given that prompt so often
-			"holding":  cmdHolding,  // holding NAME: wait until the API holds an answer back
-			"release":  cmdRelease,  // release NAME: let it answer
-			"kill":     cmdKill,     // kill HOST: kill -9 its client
-			"sshd":     cmdSSHD,     // sshd HOST stop|start|freeze|thaw
-			"on":       cmdOn,       // on HOST PROGRAM ARGS…: run a program as if on the host
-			"terminal": cmdTerminal, // terminal run|expect|send|resize|wait …: a real pty
+			"rig":        cmdRig,      // rig NAME[:local,trusted,bypass,proxy,noclient]…: start hosts
+			"until":      cmdUntil,    // until SECONDS REGEXP ARGS…: run claude-fleet until its output matches
+			"prompts":    cmdPrompts,  // prompts COUNT TEXT: the API was given that prompt so often
+			"holding":    cmdHolding,  // holding NAME: wait until the API holds an answer back
+			"release":    cmdRelease,  // release NAME: let it answer
+			"killclient": cmdKill,     // killclient HOST: kill -9 its client
+			"sshd":       cmdSSHD,     // sshd HOST stop|start|freeze|thaw
+			"on":         cmdOn,       // on HOST PROGRAM ARGS…: run a program as if on the host
+			"waitsize":   cmdWaitSize, // waitsize HOST SESSION 80x24: wait until its client has that size
+			"terminal":   cmdTerminal, // terminal run|expect|send|resize|wait …: a real pty
 		},
 	})
 }
@@ -173,7 +174,7 @@ func cmdRelease(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func cmdKill(ts *testscript.TestScript, neg bool, args []string) {
-	only(ts, neg, len(args) == 1, "kill HOST")
+	only(ts, neg, len(args) == 1, "killclient HOST")
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	ts.Check(host(ts, args[0]).KillClient(ctx))
@@ -197,6 +198,17 @@ func cmdOn(ts *testscript.TestScript, neg bool, args []string) {
 	if (err != nil) != neg {
 		ts.Fatalf("on %s: %v", strings.Join(args, " "), err)
 	}
+}
+
+func cmdWaitSize(ts *testscript.TestScript, neg bool, args []string) {
+	only(ts, neg, len(args) == 3, "waitsize HOST SESSION SIZE")
+	h := host(ts, args[0])
+	poll(ts, 15*time.Second, "a client of "+args[2], func() bool {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		out, err := h.Tmux(ctx, "list-clients", "-t", "="+args[1], "-F", "#{client_width}x#{client_height}")
+		return err == nil && strings.TrimSpace(out) == args[2]
+	})
 }
 
 // poll waits for a condition. It asks again without a pause only where asking

@@ -28,8 +28,9 @@ func onTerminal(ctx context.Context, fn func(context.Context, transport.Terminal
 	if !isTerminal(os.Stdin) || !isTerminal(os.Stdout) {
 		return usagef("attach needs a terminal on standard input and output; use read and send without one")
 	}
-	// Opened anew, since a file of our own can be told to stop reading: the
-	// first key after the detach is then not eaten.
+	// Opened anew for reading, since a file of our own can be told to stop: the
+	// first key after the detach is then not eaten. A local tmux is handed
+	// standard input itself, because it refuses /dev/tty.
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		tty = os.Stdin
@@ -70,5 +71,5 @@ func onTerminal(ctx context.Context, fn func(context.Context, transport.Terminal
 			}
 		}
 	}()
-	return fn(ctx, transport.Terminal{In: tty, Out: tty, File: tty, Term: os.Getenv("TERM"), Size: size(), Resize: resize})
+	return fn(ctx, transport.Terminal{In: tty, Out: tty, File: os.Stdin, Term: os.Getenv("TERM"), Size: size(), Resize: resize})
 }

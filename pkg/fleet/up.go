@@ -110,8 +110,13 @@ func (f *Fleet) climb(ctx context.Context, h Host, c climb) UpResult {
 	defer cancel()
 	tick := time.NewTicker(upTick)
 	defer tick.Stop()
+	var last seen
 	for {
 		s := f.probeOne(ctx, h)
+		if s.Err != nil && ctx.Err() != nil && last.State != "" {
+			s = last // it is our time that ran out, not the host's
+		}
+		last = s
 		done, err := f.step(ctx, h, s, &c)
 		if !done && ctx.Err() != nil {
 			done, err = true, &Error{Class: ClassFailed, Host: h.Name, State: s.State, Rule: s.Rule,
