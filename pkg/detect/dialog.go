@@ -59,14 +59,17 @@ func (s *screen) panelFrame(top int) bool {
 	return rule.vivid() && r.indent > 0 && (title.fg == rule.fg || title.bg == rule.fg)
 }
 
-// enterHint reports whether Enter itself is one of the choices offered as keys.
+// enterHint reports whether Enter itself is one of the choices offered as keys,
+// in a dialog that has nothing to move through.
 func enterHint(hints []string) bool {
+	enter := false
 	for _, h := range hints {
-		if strings.HasPrefix(h, "Enter to ") {
-			return true
+		if strings.ContainsAny(h, "↑↓←→") || strings.HasPrefix(h, "Type to ") {
+			return false
 		}
+		enter = enter || strings.HasPrefix(h, "Enter to ")
 	}
-	return false
+	return enter
 }
 
 // findKeys finds the row (wrapped over up to three) that says which keys the
@@ -132,11 +135,11 @@ func (s *screen) history(y int) bool {
 func (s *screen) panelTitle(top, low int) string {
 	for y := top; y <= low && y < len(s.rows); y++ {
 		r := &s.rows[y]
-		if r.blank() || r.at(0) == '╭' || r.at(0) == '╰' || ruleRune(r.at(r.indent)) || r.at(r.indent) == '╌' {
+		if r.blank() || r.at(0) == '╭' || r.at(0) == '╰' || s.isPrompt(y, 0) && r.indent == 0 && !s.numbered(y) && s.coloured || ruleRune(r.at(r.indent)) || r.at(r.indent) == '╌' {
 			continue
 		}
 		t := trim(strings.Trim(r.text, "│ \u00a0☐"))
-		if t == "" {
+		if t == "" || strings.HasPrefix(t, "⌕") {
 			continue
 		}
 		if i := strings.Index(t, "  "); i > 0 {

@@ -92,10 +92,12 @@ func limitNote(t string) note {
 var authFooters = []string{"Missing API key · Run /login", "Not logged in · Run /login", "Login expired · Run /login"}
 
 const (
-	interruptKey  = "esc to interrupt"
-	viewerTitle   = "Showing detailed transcript"
-	searchPrompts = "search prompts:"
-	surveyDismiss = "0: Dismiss"
+	// Versions around 2.0 print this in the place of the prompt that they refuse.
+	refusedCommand = "Unknown slash command"
+	interruptKey   = "esc to interrupt"
+	viewerTitle    = "Showing detailed transcript"
+	searchPrompts  = "search prompts:"
+	surveyDismiss  = "0: Dismiss"
 )
 
 // modeMarks start the row that shows the permission mode.

@@ -72,6 +72,8 @@ func TestReports(t *testing.T) {
 		{"compacting", drawn(prompt("/compact"), orange+"✻ Compacting conversation… (12s · ↑ 1.2k tokens)"+plain, "", idle(""), modeRow), Busy, "", ""},
 		{"a menu beneath a stale box", drawn(turn, idle(""), "  Do you want to proceed?", "  ❯ 1. Yes", "    2. No", "  Enter to confirm · Esc to cancel"), Gate, "", ""},
 		{"a status row like a menu's", drawn(turn, idle(""), "  ❯ main ✔", modeRow), Ready, "", ""},
+		{"a prompt that nothing came of yet", drawn(turn, prompt("go on"), "", idle(""), modeRow), Unknown, "", "unanswered"},
+		{"a command that was refused", drawn(turn, prompt("Unknown slash command: effort"), "", idle(""), modeRow), Ready, "", ""},
 		{"login expired", drawn(prompt("x"), grey+"  ⎿ \u00a0"+red+"Login expired · Please run /login"+plain, "", idle(""), modeRow), Unauth, "", ""},
 		{"logged in again since", drawn(prompt("x"), grey+"  ⎿ \u00a0"+red+"Login expired · Please run /login"+plain, "", prompt("/login"), "  ⎿ \u00a0Login successful", "", idle(""), modeRow), Ready, "", ""},
 		{"a tool printed the words", drawn(answer("Bash(cat log)"), "  ⎿ \u00a0Login expired · Please run /login", "", idle(""), modeRow), Ready, "", ""},

@@ -245,7 +245,8 @@ func (s *screen) findEvent(y int, t *turn) {
 			}
 			return
 		case r.indent == 0:
-			t.unanswered = s.isPrompt(y, 0) && trim(r.from(2)) != ""
+			text := trim(r.from(2))
+			t.unanswered = s.isPrompt(y, 0) && text != "" && !strings.HasPrefix(text, refusedCommand)
 			return
 		}
 	}
