@@ -75,6 +75,13 @@ func TestScriptedScreens(t *testing.T) {
 	d.shows("Done: tool finished")
 	d.mustSh("", "test -s by-tool.txt")
 
+	// What is queued while a tool runs comes beside its result.
+	d.prompt("TOOL sleep 4")
+	d.shows("Running the command")
+	d.prompt("queued beside a tool")
+	d.shows("Done: queued beside a tool")
+	d.prompted("queued beside a tool", 1)
+
 	d.prompt("WRITE by-write.txt")
 	d.shows("Wrote 1 line to by-write.txt")
 	d.mustSh("", "test -s by-write.txt")
