@@ -162,8 +162,14 @@ func (s *screen) readContent(b *box) {
 		text = trim(first.from(2))
 	}
 	for y := b.glyph + 1; y < b.bottom; y++ {
-		text += "\n"
-		if r := &s.rows[y]; !r.blank() {
+		r := &s.rows[y]
+		// A line too long for the box goes on in the next row.
+		if up := &s.rows[y-1]; !r.blank() && !up.blank() && s.wrapped(y, up.end) {
+			text += " "
+		} else {
+			text += "\n"
+		}
+		if !r.blank() {
 			text += trim(r.from(2))
 		}
 	}

@@ -16,6 +16,7 @@ func TestReports(t *testing.T) {
 	menu := func(title string, rows ...string) string {
 		return accent + strings.Repeat("─", 100) + "\n  " + title + plain + "\n\n" + strings.Join(rows, "\n") + "\n"
 	}
+	cursor := func(e Evidence, x, y int) Evidence { e.CursorX, e.CursorY = x, y; return e }
 	titled := func(e Evidence, title string) Evidence { e.Title = title; return e }
 	cases := []struct {
 		name  string
@@ -74,6 +75,10 @@ func TestReports(t *testing.T) {
 		{"a status row like a menu's", drawn(turn, idle(""), "  ❯ main ✔", modeRow), Ready, "", ""},
 		{"a prompt that nothing came of yet", drawn(turn, prompt("go on"), "", idle(""), modeRow), Unknown, "", "unanswered"},
 		{"a command that was refused", drawn(turn, prompt("Unknown slash command: effort"), "", idle(""), modeRow), Ready, "", ""},
+		{"cursor behind the glyph", cursor(drawn("", idle(""), modeRow), 2, 2), Ready, "", ""},
+		{"cursor further on: typed, not drawn yet", cursor(drawn("", idle(""), modeRow), 6, 2), Unknown, "", "cursor"},
+		{"cursor in the footer", cursor(drawn("", idle(""), modeRow), 18, 4), Unknown, "", "cursor"},
+		{"cursor parked below, as old versions do", cursor(drawn("", idle(""), modeRow), 0, 39), Ready, "", ""},
 		{"login expired", drawn(prompt("x"), grey+"  ⎿ \u00a0"+red+"Login expired · Please run /login"+plain, "", idle(""), modeRow), Unauth, "", ""},
 		{"logged in again since", drawn(prompt("x"), grey+"  ⎿ \u00a0"+red+"Login expired · Please run /login"+plain, "", prompt("/login"), "  ⎿ \u00a0Login successful", "", idle(""), modeRow), Ready, "", ""},
 		{"a tool printed the words", drawn(answer("Bash(cat log)"), "  ⎿ \u00a0Login expired · Please run /login", "", idle(""), modeRow), Ready, "", ""},

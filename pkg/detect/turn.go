@@ -223,7 +223,7 @@ func (s *screen) findEvent(y int, t *turn) {
 				y = up // what a local command printed says nothing of the turn
 				continue
 			}
-			if up >= 0 && bullet(s.rows[up].at(0)) || up < 0 && y > 0 && !s.rows[y-1].blank() {
+			if up >= 0 && bullet(s.rows[up].at(0)) && limitNote(trim(s.rows[up].from(1))) == noteNone || up < 0 && y > 0 && !s.rows[y-1].blank() {
 				return // it hangs from a tool's line: a tool may print anything
 			}
 			s.sortEvent(y, t)

@@ -1,0 +1,253 @@
+package detect
+
+import "strings"
+
+// option is a row of a menu, taken apart.
+type option struct {
+	mark   bool // the selection mark stands before it
+	number int  // 0 when it has none
+	col    int  // where the label starts
+	label  string
+	wide   bool // a column of values or descriptions follows the label
+}
+
+// option takes row y apart. ok is false when it has neither mark nor number.
+func (s *screen) option(y int) (o option, ok bool) {
+	r := &s.rows[y]
+	x := r.indent
+	if r.at(x) == '│' {
+		for x++; x < r.end && (r.at(x) == ' ' || r.at(x) == nbsp); x++ {
+		}
+	}
+	// A no-break space behind the glyph is the input box's, not a menu's.
+	if r.at(x) == '❯' && r.at(x+1) == ' ' {
+		o.mark = true
+		for x++; x < r.end && (r.at(x) == ' ' || r.at(x) == nbsp); x++ {
+		}
+	}
+	n, d := 0, x
+	for ; d < r.end && d < x+3 && r.at(d) >= '0' && r.at(d) <= '9'; d++ {
+		n = n*10 + int(r.at(d)-'0')
+	}
+	if d > x && r.at(d) == '.' && r.at(d+1) == ' ' {
+		o.number = n
+		for x = d + 1; x < r.end && r.at(x) == ' '; x++ {
+		}
+	}
+	o.col = x
+	o.label, o.wide = label(r.from(x))
+	return o, (o.mark || o.number > 0) && o.label != ""
+}
+
+func (s *screen) numbered(y int) bool {
+	o, ok := s.option(y)
+	return ok && o.number > 0
+}
+
+// label is a row's text up to the first gap of two or more columns, without the
+// mark of the present choice.
+func label(t string) (string, bool) {
+	t = strings.TrimRight(trim(t), "│ \u00a0")
+	t = trim(strings.TrimPrefix(t, "✔"))
+	wide := false
+	if i := strings.Index(t, "  "); i > 0 {
+		t, wide = t[:i], true
+	}
+	return trim(strings.TrimSuffix(trim(t), "✔")), wide
+}
+
+// findOptions reads the menu: numbered rows, or the rows aligned with the mark.
+func (s *screen) findOptions(p *panel, low int) {
+	last, markRow := -1, -1
+	for y := low; y > p.top; y-- {
+		if o, ok := s.option(y); ok {
+			if o.mark && markRow < 0 {
+				markRow = y
+			}
+			if o.number > 0 && last < 0 {
+				last = y
+			}
+		}
+	}
+	switch {
+	case last >= 0 && (markRow < 0 || s.numbered(markRow)):
+		s.numberedOptions(p, last)
+	case markRow >= 0:
+		s.alignedOptions(p, markRow, low)
+	default:
+		s.valueOptions(p, low)
+	}
+}
+
+// numberedOptions reads a numbered menu upward from its last row. Rows between
+// two numbers are descriptions or the rest of a wrapped label.
+func (s *screen) numberedOptions(p *panel, last int) {
+	want := 0
+	var ys []int
+	for y := last; y >= p.top; y-- {
+		o, ok := s.option(y)
+		if !ok || o.number == 0 {
+			continue
+		}
+		if want != 0 && o.number != want {
+			break
+		}
+		ys = append(ys, y)
+		want = o.number - 1
+		if want == 0 {
+			break
+		}
+	}
+	for i := len(ys) - 1; i >= 0; i-- {
+		o, _ := s.option(ys[i])
+		p.add(s, o, ys[i])
+	}
+}
+
+// alignedOptions reads a menu without numbers: the row with the mark and those
+// whose text starts in the label's column, down to another kind of row.
+func (s *screen) alignedOptions(p *panel, mark, low int) {
+	m, _ := s.option(mark)
+	first, end := mark, mark
+	for y := mark - 1; y > p.top && s.beside(y, m.col); y-- {
+		first = y
+	}
+	for y := mark + 1; y <= low && s.beside(y, m.col); y++ {
+		end = y
+	}
+	prevEnd := 0
+	for y := first; y <= end; y++ {
+		r := &s.rows[y]
+		if r.blank() {
+			prevEnd = 0
+			continue
+		}
+		o, ok := s.option(y)
+		if !ok {
+			o = option{col: r.indent}
+			if r.at(r.indent) == '│' {
+				o.col = r.indent + 1
+			}
+			o.label, o.wide = label(r.body())
+			// A description hangs under a label, greyer than it, in its column
+			// or deeper; more rows are announced by an arrow.
+			if r.at(r.indent) == '↓' || r.at(r.indent) == '↑' || s.coloured && s.styleAt(y, r.indent).muted() && s.styleAt(mark, m.col) != s.styleAt(y, r.indent) {
+				continue
+			}
+			if r.indent > m.col+2 {
+				continue
+			}
+			if prevEnd > 0 && len(p.Options) > 0 && s.wrapped(y, prevEnd) {
+				p.Options[len(p.Options)-1] += " " + o.label
+				prevEnd = r.end
+				continue
+			}
+		}
+		p.addPlain(o, y)
+		prevEnd = r.end
+		if o.wide {
+			prevEnd = 0
+		}
+	}
+}
+
+// beside reports whether row y can belong to a menu whose labels start in column col.
+func (s *screen) beside(y, col int) bool {
+	r := &s.rows[y]
+	if r.blank() {
+		return true
+	}
+	if s.isRule(y) || keyHint(r.body()) {
+		return false
+	}
+	if o, ok := s.option(y); ok {
+		return o.col == col
+	}
+	return r.indent >= col
+}
+
+// valueOptions reads a menu that has no mark because the focus is elsewhere: a
+// run of rows of one indent, each a label, a gap and a value. Only a panel that
+// offers to move into its rows has one.
+func (s *screen) valueOptions(p *panel, low int) {
+	if !selectHint(p.hints) {
+		return
+	}
+	for y := low; y > p.top; y-- {
+		r := &s.rows[y]
+		if r.blank() || r.at(r.indent) == '↓' {
+			if len(p.rows) > 1 {
+				break
+			}
+			continue
+		}
+		l, wide := label(r.body())
+		if r.indent < 4 || !wide || strings.HasSuffix(l, ":") || len(p.rows) > 0 && s.rows[p.rows[0]].indent != r.indent {
+			break
+		}
+		p.rows = append([]int{y}, p.rows...)
+		p.Options = append([]string{l}, p.Options...)
+	}
+}
+
+// selectHint reports whether a panel offers to move down into its rows.
+func selectHint(hints []string) bool {
+	for _, h := range hints {
+		if strings.HasSuffix(h, " to select") {
+			return true
+		}
+	}
+	return false
+}
+
+// add takes an option with the rest of a wrapped label.
+func (p *panel) add(s *screen, o option, y int) {
+	p.addPlain(o, y)
+	if o.wide {
+		return
+	}
+	end := s.rows[y].end
+	for n := y + 1; n <= s.last; n++ {
+		r := &s.rows[n]
+		if r.blank() || s.isRule(n) || s.framed(n) || s.numbered(n) || keyHint(r.body()) || !s.wrapped(n, end) {
+			return
+		}
+		rest, _ := label(r.body())
+		p.Options[len(p.Options)-1] += " " + rest
+		end = r.end
+	}
+}
+
+// framed reports whether a row is part of a drawn frame. Labels in one are never
+// joined: the frame hides where a row's text ends.
+func (s *screen) framed(y int) bool {
+	switch s.rows[y].at(s.rows[y].indent) {
+	case '│', '╰', '╭', '└', '┌':
+		return true
+	}
+	return false
+}
+
+func (p *panel) addPlain(o option, y int) {
+	if o.mark {
+		p.Selected = len(p.Options)
+		p.focus = true
+	}
+	p.Options = append(p.Options, o.label)
+	p.rows = append(p.rows, y)
+}
+
+// wrapped reports whether row y goes on with the row above, which ended in
+// column end: its first word would not have fitted there, and it has the colour
+// in which the row above ended. A description has another.
+func (s *screen) wrapped(y, end int) bool {
+	r := &s.rows[y]
+	if s.styleAt(y, r.indent).fg != s.styleAt(y-1, end-1).fg {
+		return false
+	}
+	x := r.indent
+	for x < r.end && r.at(x) != ' ' {
+		x++
+	}
+	return end+1+x-r.indent >= s.width-3
+}
