@@ -1,0 +1,41 @@
+# The two commands that the README names are `make demo` and `make test`; both
+# set the machine up first (scripts/setup), saying what they install.
+
+GO ?= go
+GOLANGCI_LINT_VERSION := v2.15.0
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/claude-fleet
+LINT := $(CACHE)/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
+
+.PHONY: build demo shell test lint fuzz setup setup-test
+
+build:
+	$(GO) build -o bin/claude-fleet ./cmd/claude-fleet
+
+demo: setup build
+	$(GO) run ./internal/demo -bin bin/claude-fleet
+
+# The demo's fleet, left up, with a shell that sees it.
+shell: setup build
+	$(GO) run ./internal/demo -bin bin/claude-fleet -keep
+
+# -p 2: each package of tests runs clients of its own, of 300 MB and one core.
+test: setup-test
+	$(GO) vet ./...
+	$(GO) test -race -p 2 -timeout 30m ./...
+
+setup:
+	@scripts/setup demo
+
+setup-test:
+	@scripts/setup test
+
+$(LINT):
+	GOBIN=$(dir $@) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+
+lint: $(LINT)
+	$(LINT) run ./...
+
+# Every fuzz target for FUZZTIME each.
+FUZZTIME ?= 20s
+fuzz:
+	@scripts/fuzz $(FUZZTIME)

@@ -1,0 +1,66 @@
+package fleet
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/quick"
+	"unicode/utf8"
+)
+
+func TestCleanPrompt(t *testing.T) {
+	for _, c := range []struct {
+		name, in, want string
+		dropped        int
+		err            error
+	}{
+		{"plain", "hello", "hello", 0, nil},
+		{"trailing newline is no prompt of its own", "hello\n", "hello", 0, nil},
+		{"inner newlines stay", "a\n\nb", "a\n\nb", 0, nil},
+		{"CRLF and CR", "a\r\nb\rc", "a\nb\nc", 0, nil},
+		{"TAB is spaces, since the client completes on it", "a\tb", "a    b", 0, nil},
+		{"a paste can't end its own frame", "a\x1b[201~\rrm -rf /", "a[201~\nrm -rf /", 1, nil},
+		{"C1 and DEL", "a\u009bb\x7fc", "abc", 2, nil},
+		{"no-break space and emoji stay", "a\u00a0b 👩\u200d💻", "a\u00a0b 👩\u200d💻", 0, nil},
+		{"trailing semicolon stays", "drop table x;", "drop table x;", 0, nil},
+		{"empty", "", "", 0, errEmptyPrompt},
+		{"only white space", " \n\t\r\n", "", 0, errEmptyPrompt},
+		{"only controls", "\x1b\x07", "", 2, errEmptyPrompt},
+		{"not UTF-8", "a\xff", "", 0, errNotUTF8},
+		{"at the limit", strings.Repeat("a", MaxPrompt), strings.Repeat("a", MaxPrompt), 0, nil},
+		{"over the limit", strings.Repeat("a", MaxPrompt+1), "", 0, errLongPrompt},
+	} {
+		got, dropped, err := cleanPrompt(c.in)
+		if got != c.want || dropped != c.dropped || !errors.Is(err, c.err) {
+			t.Errorf("%s: got %.40q, %d, %v; want %.40q, %d, %v", c.name, got, dropped, err, c.want, c.dropped, c.err)
+		}
+	}
+}
+
+// TestChunks holds the two things that matter of the pieces: together they are
+// the prompt, and none is large enough for the client to fold away.
+func TestChunks(t *testing.T) {
+	check := func(prompt string) bool {
+		pieces := chunks(prompt)
+		if strings.Join(pieces, "") != prompt {
+			return false
+		}
+		for _, p := range pieces {
+			if !utf8.ValidString(p) && utf8.ValidString(prompt) {
+				return false
+			}
+			if len(prompt) <= maxTyped && (len(p) > chunkBytes+utf8.UTFMax || strings.Count(p, "\n") > chunkLines) {
+				return false
+			}
+		}
+		return len(prompt) <= maxTyped || len(pieces) == 1
+	}
+	for _, p := range []string{"", "a", "a\nb\nc\nd\ne", strings.Repeat("é", 5000), strings.Repeat("x\n", 400), strings.Repeat("y", maxTyped+1)} {
+		if !check(p) {
+			t.Errorf("chunks(%.20q…): %q", p, chunks(p))
+		}
+	}
+	if err := quick.Check(check, nil); err != nil {
+		t.Error(err)
+	}
+}
