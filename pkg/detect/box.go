@@ -109,7 +109,7 @@ func (s *screen) readBox(b *box) bool {
 		confirm = confirm || strings.HasPrefix(r.body(), "Enter to ")
 	}
 	// A menu beneath takes the keys, and the box is what was left of an earlier frame.
-	b.whole = b.whole && !(mark && confirm)
+	b.whole = b.whole && (!mark || !confirm)
 	return true
 }
 

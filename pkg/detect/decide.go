@@ -41,7 +41,7 @@ func (j *judge) decide(t *Trace) Verdict {
 
 // firedOn lists the rows of the facts that a rule needed.
 func (j *judge) firedOn(r *rule) []int {
-	lo, hi := len(j.screen.rows), -1
+	lo, hi := len(j.rows), -1
 	for f := (r.must | r.some) & j.have; f != 0; f &= f - 1 {
 		if w := j.seen[bits.TrailingZeros64(uint64(f))]; w[1] > 0 {
 			lo, hi = min(lo, w[0]), max(hi, w[1]-1)
@@ -163,8 +163,8 @@ func (j *judge) insertMode() bool {
 	if j.have&factWhole == 0 {
 		return false
 	}
-	for y := j.box.bottom + 1; y <= j.screen.last; y++ {
-		if strings.HasPrefix(j.screen.rows[y].body(), "-- INSERT") {
+	for y := j.box.bottom + 1; y <= j.last; y++ {
+		if strings.HasPrefix(j.rows[y].body(), "-- INSERT") {
 			return true
 		}
 	}

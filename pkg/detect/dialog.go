@@ -168,7 +168,7 @@ func (s *screen) findTabs(p *panel) {
 			x++
 		}
 		from := x
-		for x < r.end && !(r.at(x) == ' ' && r.at(x+1) == ' ') && s.styleAt(y, x).bg == s.styleAt(y, from).bg {
+		for x < r.end && (r.at(x) != ' ' || r.at(x+1) != ' ') && s.styleAt(y, x).bg == s.styleAt(y, from).bg {
 			x++
 		}
 		word := trim(r.span(from, x))

@@ -101,10 +101,10 @@ func (j *judge) lookBox(b box) {
 	if away {
 		j.set(factCursorAway, y, y)
 	}
-	if j.screen.last > b.bottom || b.draft != "" || b.hint != "" {
-		j.set(factFooter, b.bottom+1, j.screen.last)
+	if j.last > b.bottom || b.draft != "" || b.hint != "" {
+		j.set(factFooter, b.bottom+1, j.last)
 	}
-	if y := j.screen.tornFrame(); y >= 0 {
+	if y := j.tornFrame(); y >= 0 {
 		j.set(factTorn, y, y)
 	}
 	j.lookFooter(b.bottom + 1)
@@ -114,7 +114,7 @@ func (j *judge) lookBox(b box) {
 
 // lookTurn reads the newest turn above row `from`.
 func (j *judge) lookTurn(from int, b *box) {
-	t := j.screen.findTurn(from, b)
+	t := j.findTurn(from, b)
 	j.turn = t
 	if t.spinner >= 0 {
 		j.set(factSpinner, t.spinner, t.spinner)
@@ -152,7 +152,7 @@ func (j *judge) resolve(text string) {
 // lookSurvey looks for the survey right above the box.
 func (j *judge) lookSurvey(top int) {
 	for y := top - 1; y >= 0 && y > top-5; y-- {
-		if r := &j.screen.rows[y]; strings.Contains(r.text, surveyDismiss) && strings.Contains(r.text, "1: ") {
+		if r := &j.rows[y]; strings.Contains(r.text, surveyDismiss) && strings.Contains(r.text, "1: ") {
 			j.set(factSurvey, y, y)
 			j.panel = panel{top: y, Dialog: Dialog{Selected: -1}}
 			for _, f := range strings.Split(r.body(), "  ") {
@@ -161,7 +161,7 @@ func (j *judge) lookSurvey(top int) {
 				}
 			}
 			if y > 0 {
-				j.panel.Title = trim(strings.TrimLeft(j.screen.rows[y-1].text, "●⏺ "))
+				j.panel.Title = trim(strings.TrimLeft(j.rows[y-1].text, "●⏺ "))
 			}
 			return
 		}

@@ -258,6 +258,7 @@ func simple(b []byte) bool {
 	switch {
 	case b[1] == 0x94 || b[1] == 0x95 || b[1] == 0x96: // box drawing, blocks
 	case b[1] == 0x80 && b[2] >= 0x90 && b[2] <= 0xa7: // dashes, quotes, bullet, ellipsis
+	case b[1] == 0x97 && b[2] >= 0x8b && b[2] <= 0x93: // ● and its halves
 	case b[1] >= 0xa0 && b[1] <= 0xa3: // Braille
 	default:
 		return false

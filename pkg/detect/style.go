@@ -28,10 +28,6 @@ type style struct {
 
 func (s style) has(a uint8) bool { return s.attrs&a != 0 }
 
-// plain reports whether the cell has the terminal's own colour, not dimmed:
-// how typed text is drawn.
-func (s style) plain() bool { return s.fg == colourDefault && !s.has(attrDim) }
-
 // muted reports whether the cell is greyer than ordinary text: dim, or a
 // neutral colour. The grey differs by theme and depth (246, 241, 153;153;153),
 // so no number is asked for.
