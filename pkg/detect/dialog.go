@@ -64,7 +64,7 @@ func (s *screen) panelFrame(top int) bool {
 func enterHint(hints []string) bool {
 	enter := false
 	for _, h := range hints {
-		if strings.ContainsAny(h, "↑↓←→") || strings.HasPrefix(h, "Type to ") {
+		if strings.ContainsAny(h, "↑↓←→") || strings.HasPrefix(h, "Type to ") || strings.HasPrefix(h, "Tab to ") {
 			return false
 		}
 		enter = enter || strings.HasPrefix(h, "Enter to ")

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,21 +40,41 @@ func undim(b []byte) []byte {
 	})
 }
 
-// sgr carries the style at a row's end over to the next: rows that are dropped,
-// moved or cut keep the look of the others.
+// selfContained gives the rows of a capture, each with the style that the row
+// before it ended in: rows that are dropped, moved or cut keep the look of the others.
 func selfContained(b []byte) [][]byte {
 	rows := bytes.Split(bytes.TrimRight(b, "\n"), []byte("\n"))
-	var carry []byte
-	for i, r := range rows {
-		rows[i] = append(append([]byte("\x1b[0m"), carry...), r...)
-		for _, m := range dimSGR.FindAll(r, -1) {
-			if s := string(m); s == "\x1b[m" || strings.HasPrefix(s, "\x1b[0") {
-				carry = nil
-			}
-			carry = append(carry, m...)
+	var r reader
+	r.parseScreen(nil, 0)
+	for i, row := range rows {
+		rows[i] = append([]byte(sgr(r.cur)), row...)
+		for _, m := range dimSGR.FindAll(row, -1) {
+			r.plainSGR(m)
 		}
 	}
 	return rows
+}
+
+// sgr is the sequence that sets a style.
+func sgr(st style) string {
+	t := "\x1b[0"
+	for i, a := range []uint8{attrBold, attrDim, attrItalic} {
+		if st.has(a) {
+			t += fmt.Sprintf(";%d", i+1)
+		}
+	}
+	if st.has(attrReverse) {
+		t += ";7"
+	}
+	for i, c := range []colour{st.fg, st.bg} {
+		switch v := c & 0xffffff; c &^ 0xffffff {
+		case colourIndexed:
+			t += fmt.Sprintf(";%d8;5;%d", 3+i, v)
+		case colourRGB:
+			t += fmt.Sprintf(";%d8;2;%d;%d;%d", 3+i, v>>16, v>>8&0xff, v&0xff)
+		}
+	}
+	return t + "m"
 }
 
 func joinRows(rows ...[]byte) []byte { return bytes.Join(rows, []byte("\n")) }

@@ -25,6 +25,10 @@ func (s *screen) option(y int) (o option, ok bool) {
 		for x++; x < r.end && (r.at(x) == ' ' || r.at(x) == nbsp); x++ {
 		}
 	}
+	// An arrow stands before the last row in sight of a list that goes on.
+	if a := r.at(x); (a == '↓' || a == '↑') && r.numberAt(x+2) {
+		x += 2
+	}
 	n, d := 0, x
 	for ; d < r.end && d < x+3 && r.at(d) >= '0' && r.at(d) <= '9'; d++ {
 		n = n*10 + int(r.at(d)-'0')
@@ -37,6 +41,15 @@ func (s *screen) option(y int) (o option, ok bool) {
 	o.col = x
 	o.label, o.wide = label(r.from(x))
 	return o, (o.mark || o.number > 0) && o.label != ""
+}
+
+// numberAt reports whether `N.` starts in column x.
+func (r *row) numberAt(x int) bool {
+	d := x
+	for d < r.end && r.at(d) >= '0' && r.at(d) <= '9' {
+		d++
+	}
+	return d > x && r.at(d) == '.'
 }
 
 func (s *screen) numbered(y int) bool {
@@ -176,9 +189,6 @@ func (s *screen) valueOptions(p *panel, low int) {
 	for y := low; y > p.top; y-- {
 		r := &s.rows[y]
 		if r.blank() || r.at(r.indent) == '↓' {
-			if len(p.rows) > 1 {
-				break
-			}
 			continue
 		}
 		l, wide := label(r.body())
