@@ -128,10 +128,9 @@ var judges = sync.Pool{New: func() any { return new(judge) }}
 // safe for concurrent use.
 func Classify(e Evidence) Verdict {
 	j := judges.Get().(*judge)
-	*j = judge{reader: j.reader}
 	j.look(&e)
 	v := j.decide(nil)
-	j.e = nil
+	*j = judge{reader: j.reader}
 	judges.Put(j)
 	return v
 }

@@ -17,7 +17,7 @@ func (j *judge) lookFooter(y int) {
 			j.set(factInterrupt, y, y)
 		}
 		for _, a := range authFooters {
-			if i := strings.Index(body, a); i >= 0 && (i == 0 || strings.HasSuffix(body[:i], "  ")) {
+			if apart(body, a) {
 				j.set(factAuthFooter, y, y)
 			}
 		}
@@ -30,10 +30,17 @@ func (j *judge) lookFooter(y int) {
 		if low := strings.ToLower(body); j.have&factLimitStrip != 0 && strings.Contains(low, "continuing automatically") {
 			j.auto = true
 		}
-		if i := strings.Index(body, searchPrompts); i == 0 || i > 0 && strings.HasSuffix(body[:i], "  ") {
+		if apart(body, searchPrompts) {
 			j.set(factSearch, y, y)
 		}
 	}
+}
+
+// apart reports whether a phrase starts a footer row, or stands in it behind a
+// gap or a notice that was cut to make room.
+func apart(body, phrase string) bool {
+	i := strings.Index(body, phrase)
+	return i == 0 || i > 0 && (strings.HasSuffix(body[:i], "  ") || strings.HasSuffix(body[:i], "… "))
 }
 
 // interruptOffered reports whether a footer row is the client's mode row and

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"math/bits"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -28,10 +29,8 @@ const factCount = len(factNames)
 // set records a fact and the rows it was seen on.
 func (j *judge) set(f fact, from, to int) {
 	j.have |= f
-	for i := range factCount {
-		if f&(1<<i) != 0 && j.seen[i][1] == 0 {
-			j.seen[i] = [2]int{from, to + 1}
-		}
+	if w := &j.seen[bits.TrailingZeros64(uint64(f))]; w[1] == 0 {
+		*w = [2]int{from, to + 1}
 	}
 }
 

@@ -88,8 +88,9 @@ func limitNote(t string) note {
 	return noteNone
 }
 
-// footer phrases.
-var authFooters = []string{"Missing API key · Run /login", "Not logged in · Run /login", "Login expired · Run /login"}
+// authFooters stand at the right end of the footer. A narrow pane may cut off
+// the `Run /login` that follows.
+var authFooters = []string{"Missing API key · ", "Not logged in · ", "Login expired · "}
 
 const (
 	// Versions around 2.0 print this in the place of the prompt that they refuse.

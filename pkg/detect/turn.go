@@ -133,11 +133,11 @@ func (s *screen) findSpinner(y int, t *turn) {
 // retryRow reports whether a row says when the next attempt starts.
 func (s *screen) retryRow(y int) bool {
 	r := &s.rows[y]
-	if !strings.Contains(r.text, "etrying in ") || !strings.Contains(r.text, "attempt ") {
+	if !strings.Contains(r.text, "etrying in ") {
 		return false
 	}
-	if r.indent == 0 {
-		return spinnerGlyph(r.at(0))
+	if r.indent == 0 { // a narrow pane may cut off the count of attempts
+		return spinnerGlyph(r.at(0)) && !bullet(r.at(0))
 	}
 	return strings.HasPrefix(trim(r.text), "Retrying in ") || strings.HasPrefix(trim(r.text), "retrying in ")
 }
