@@ -47,6 +47,7 @@ func attach(t *testing.T, conn Conn, text string) (int, string) {
 }
 
 func TestAttach(t *testing.T) {
+	t.Parallel()
 	t.Run("local", func(t *testing.T) { conformAttach(t, Endpoint{Local: true}) })
 	t.Run("ssh", func(t *testing.T) { conformAttach(t, startServer(t).endpoint()) })
 }
@@ -184,6 +185,7 @@ func (a *afterReady) Read(p []byte) (int, error) {
 }
 
 func TestAttachLinkDrops(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	conn := newPool(t, Options{}).Conn(s.endpoint())
 	var out screen
@@ -203,6 +205,7 @@ func TestAttachLinkDrops(t *testing.T) {
 }
 
 func TestAttachNoTTY(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, "PermitTTY no")
 	p := newPool(t, Options{})
 	_, err := p.Conn(s.endpoint()).Attach(within(t, 20*time.Second), Script{Text: ":"}, Terminal{Out: io.Discard})
@@ -214,6 +217,7 @@ func TestAttachNoTTY(t *testing.T) {
 
 // TestAttachLocalFile hands a real terminal over.
 func TestAttachLocalFile(t *testing.T) {
+	t.Parallel()
 	master, tty, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)

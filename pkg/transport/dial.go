@@ -30,13 +30,13 @@ func (r *route) connect(ctx context.Context, d *dialing) (*link, *Error) {
 		return nil, err
 	}
 	r.warnOnce(s)
-	release, serr := r.pool.dialSlot(ctx, s.proxyCommand+s.proxyJump+"/"+s.addr())
-	if serr != nil {
-		return nil, contextError(ctx, e, "waiting for other logins to "+s.addr(), false)
-	}
-	defer release()
+	g := r.pool.gate(s.proxyCommand + s.proxyJump + "/" + s.addr())
 	for try := 0; ; try++ {
+		if g.enter(ctx) != nil {
+			return nil, contextError(ctx, e, "waiting for other logins to "+s.addr(), false)
+		}
 		ln, dropped, err := r.connectOnce(ctx, s, d)
+		g.leave(dropped)
 		if err == nil || !dropped || try == dropRetries || ctx.Err() != nil {
 			return ln, err
 		}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -61,6 +62,8 @@ type frameReader struct {
 	// settled is called once, when the frame is complete or can no longer
 	// become so (err).
 	settled func(err error)
+	// began is closed when the process id is known.
+	began chan struct{}
 
 	mu      sync.Mutex
 	phase   framePhase
@@ -86,7 +89,7 @@ const (
 )
 
 func newFrameReader(nonce string, settled func(error)) *frameReader {
-	return &frameReader{begin: []byte(nonce + "b"), end: []byte(nonce + "e"), settled: settled}
+	return &frameReader{begin: []byte(nonce + "b"), end: []byte(nonce + "e"), settled: settled, began: make(chan struct{})}
 }
 
 // Write takes the next piece. It fails only when the frame has; what comes
@@ -95,6 +98,9 @@ func (f *frameReader) Write(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.phase < frameDone {
+		if len(f.buf)+len(p) > cap(f.buf) {
+			f.buf = slices.Grow(f.buf, len(f.buf)+len(p)) // double: append alone copies more often
+		}
 		f.buf = append(f.buf, p...)
 		for f.phase < frameDone && f.step() {
 		}
@@ -127,6 +133,7 @@ func (f *frameReader) step() bool {
 			return false
 		}
 		f.pid, f.phase = n, inFrame
+		close(f.began)
 	case inFrame:
 		from := max(0, f.scanned-len(f.end)+1)
 		i := bytes.Index(f.buf[from:], f.end)
@@ -200,7 +207,7 @@ func (f *frameReader) state() frameState {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := frameState{
-		begun: f.phase >= inFrame && f.pid != 0, done: f.phase == frameDone,
+		begun: isClosed(f.began), done: f.phase == frameDone,
 		pid: f.pid, code: f.code, body: f.body, seen: f.seen, err: f.err,
 	}
 	switch f.phase {

@@ -72,12 +72,12 @@ type Pool struct {
 	mu     sync.Mutex
 	closed bool
 	routes map[routeKey]*route
-	dials  map[string]chan struct{} // by address: a slot for each dial under way
+	gates  map[string]*gate // by address
 }
 
 // NewPool makes a pool. It connects to nothing before there is work.
 func NewPool(o Options) *Pool {
-	p := &Pool{opts: o.withDefaults(), routes: map[routeKey]*route{}, dials: map[string]chan struct{}{}}
+	p := &Pool{opts: o.withDefaults(), routes: map[routeKey]*route{}, gates: map[string]*gate{}}
 	p.open, p.shut = context.WithCancelCause(context.Background())
 	p.ctx, p.cancel = context.WithCancelCause(context.Background())
 	return p
@@ -138,21 +138,16 @@ func (p *Pool) endScript(f func()) {
 	})
 }
 
-// dialSlot waits for leave to dial addr.
-func (p *Pool) dialSlot(ctx context.Context, addr string) (release func(), err error) {
+// gate gives the gate that logins to addr pass.
+func (p *Pool) gate(addr string) *gate {
 	p.mu.Lock()
-	slots := p.dials[addr]
-	if slots == nil {
-		slots = make(chan struct{}, dialsPerAddress)
-		p.dials[addr] = slots
+	defer p.mu.Unlock()
+	g := p.gates[addr]
+	if g == nil {
+		g = newGate()
+		p.gates[addr] = g
 	}
-	p.mu.Unlock()
-	select {
-	case slots <- struct{}{}:
-		return func() { <-slots }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	return g
 }
 
 // route gives the one route for k.

@@ -24,8 +24,10 @@ func links(p *Pool, e Endpoint) int {
 }
 
 func TestMaxSessions(t *testing.T) {
+	t.Parallel()
 	for _, max := range []int{10, 1} {
 		t.Run(strconv.Itoa(max), func(t *testing.T) {
+			t.Parallel()
 			s := startServer(t, "MaxSessions "+strconv.Itoa(max))
 			e := s.endpoint()
 			p := newPool(t, Options{})
@@ -52,6 +54,7 @@ func TestMaxSessions(t *testing.T) {
 // TestMaxStartups logs in to one server under 16 names at once, of which it
 // suffers two at a time.
 func TestMaxStartups(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, "MaxStartups 2:100:2")
 	p := newPool(t, Options{})
 	var wg sync.WaitGroup
@@ -64,6 +67,7 @@ func TestMaxStartups(t *testing.T) {
 }
 
 func TestOneDial(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	e := s.endpoint()
 	p := newPool(t, Options{})
@@ -94,6 +98,7 @@ func startScript(t *testing.T, c Conn, ctx context.Context, s Script, file strin
 }
 
 func TestBrokenLink(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	e := s.endpoint()
 	breakLinks := func() {
@@ -148,6 +153,7 @@ func TestBrokenLink(t *testing.T) {
 }
 
 func TestFrozenServer(t *testing.T) {
+	t.Parallel()
 	s, healthy := startServer(t), startServer(t)
 	e := s.endpoint()
 	p := newPool(t, Options{})
@@ -186,6 +192,7 @@ func TestFrozenServer(t *testing.T) {
 }
 
 func TestKeepAlive(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	e := s.endpoint()
 	p := newPool(t, Options{KeepAlive: 100 * time.Millisecond})
@@ -208,6 +215,7 @@ func TestKeepAlive(t *testing.T) {
 }
 
 func TestIdle(t *testing.T) {
+	t.Parallel()
 	s, hop := startServer(t), startServer(t)
 	e := Endpoint{Destination: "box", ConfigFile: s.configFile(s.block("box", "ProxyJump hop"), hop.block("hop"))}
 	p := newPool(t, Options{IdleTimeout: 300 * time.Millisecond})
@@ -226,6 +234,7 @@ func TestIdle(t *testing.T) {
 // login shell: as one argument after -c. A start-up file prints on both streams
 // and dawdles.
 func TestLoginShells(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir()
 	noise := "echo noise from a start-up file\necho more of it 1>&2\nsleep 0.1\n"
 	for _, f := range []string{".zshenv", ".bashrc", ".config/fish/config.fish"} {
@@ -237,6 +246,7 @@ func TestLoginShells(t *testing.T) {
 	write(t, filepath.Join(home, ".cshrc"), "echo noise from a start-up file\nsleep 0.1\n")
 	for _, shell := range []string{"sh", "bash", "zsh", "fish", "csh"} {
 		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
 			path, err := exec.LookPath(shell)
 			if err != nil {
 				t.Fatalf("%v: the test needs it", err)
@@ -262,7 +272,36 @@ func TestLoginShells(t *testing.T) {
 	}
 }
 
+// TestCancelDuringStartUp gives up while the login shell's start-up file still
+// runs, where sshd passes signals on to nobody.
+func TestCancelDuringStartUp(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := startServer(t, fmt.Sprintf(`ForceCommand [ -e %s/slow ] && touch %s/up && sleep 1; exec sh -c "$SSH_ORIGINAL_COMMAND"`, dir, dir))
+	p := newPool(t, Options{})
+	conn := p.Conn(s.endpoint())
+	write(t, filepath.Join(dir, "slow"), "")
+	ctx, cancel := context.WithCancel(within(t, time.Minute))
+	got := startScript(t, conn, ctx, Script{Text: fmt.Sprintf("echo $$ >%s/pid.new; mv %s/pid.new %s/pid; sleep 60; :", dir, dir, dir)}, filepath.Join(dir, "up"))
+	cancel()
+	if err := <-got; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, "slow")); err != nil {
+		t.Fatal(err)
+	}
+	// Once the start-up file is through, the script begins and is ended, or
+	// does not begin at all.
+	p.ending.Wait()
+	if text, err := os.ReadFile(filepath.Join(dir, "pid")); err == nil {
+		pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+		eventually(t, "the process is gone", func() bool { return pid > 0 && !alive(pid) })
+	}
+	succeed(t, p, s.endpoint())
+}
+
 func TestForcedCommand(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct{ name, command, want string }{
 		{"a banner instead of a shell", "echo 'Only git here.\x1b[31m'; exit 1", "Only git here.␛[31m"},
 		{"a shell that is none", "/bin/false", "status 1"},

@@ -48,6 +48,7 @@ func wantText(t *testing.T, got string, parts ...string) {
 }
 
 func TestHostKeys(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	other := newKey(t, s.path("other"))
 	known := func(lines ...string) { write(t, s.path("known_hosts"), strings.Join(lines, "\n")) }
@@ -147,6 +148,7 @@ func TestHostKeys(t *testing.T) {
 // TestMoreKeyTypesThanKnown is the server with three keys of which known_hosts
 // has but one, as OpenSSH leaves it.
 func TestMoreKeyTypesThanKnown(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	s.stop()
 	for _, typ := range []string{"ecdsa", "rsa"} {
@@ -173,6 +175,7 @@ func TestMoreKeyTypesThanKnown(t *testing.T) {
 }
 
 func TestAuth(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	wrong := s.path("wrong")
 	newKey(t, wrong)
@@ -275,6 +278,7 @@ func startAgent(t *testing.T, files ...string) string {
 }
 
 func TestCertificates(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 	s.stop()
 	sh := func(line string) {
@@ -321,6 +325,7 @@ func TestCertificates(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
+	t.Parallel()
 	s := startServer(t)
 
 	t.Run("refused", func(t *testing.T) {
@@ -434,6 +439,7 @@ func TestUnreachable(t *testing.T) {
 }
 
 func TestProxyErrors(t *testing.T) {
+	t.Parallel()
 	box, hop := startServer(t), startServer(t)
 	through := func(blocks ...string) Endpoint {
 		return Endpoint{Destination: "box", ConfigFile: box.configFile(append([]string{box.block("box", "ProxyJump hop")}, blocks...)...)}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -91,27 +92,46 @@ func (c *sshConn) runOnce(ctx context.Context, s Script, abandon func(*channel, 
 
 // abandon ends a script that nobody waits for: by a kill of its process group
 // through another channel, since a server may not pass on signals (sshd does
-// not for root), then by signals, then by closing the channel.
+// not for root, nor with a forced command), or else by signals, and by closing
+// the channel.
 func (c *sshConn) abandon(ch *channel, fr *frames) {
 	c.pool.endScript(func() {
 		ctx, cancel := context.WithTimeout(c.pool.ctx, endDeadline)
 		defer cancel()
+		defer ch.finish()
 		c.pool.own(func() { ch.link.verify(c.pool.ctx) })
-		if pid := fr.stdout.state().pid; pid > 1 && !isClosed(ch.over) {
-			_, _, _ = c.runOnce(ctx, Script{Text: killScript(pid)}, func(ch *channel, _ *frames) { ch.finish() })
-		} else {
+		early := !fr.begun()
+		if early {
+			// Where the signal is passed on, the script does not even begin.
 			_ = ch.Signal(ssh.SIGTERM)
-			ch.wait(ctx, killGrace)
+		}
+		// Its process id may be on its way, or a start-up file still be running.
+		select {
+		case <-fr.stdout.began:
+		case <-ch.over:
+		case <-ctx.Done():
+		}
+		pid := fr.stdout.state().pid
+		switch {
+		case pid > 1 && (early || !isClosed(ch.over)):
+			_, _, _ = c.runOnce(ctx, Script{Text: killScript(pid)}, func(ch *channel, _ *frames) { ch.finish() })
+		case !isClosed(ch.over):
 			_ = ch.Signal(ssh.SIGKILL)
 		}
-		ch.finish()
 	})
 }
 
 // killScript ends the process group pid: TERM, and a second later KILL for what
 // is left of it.
 func killScript(pid int) string {
-	return fmt.Sprintf("kill -s TERM -- -%d 2>/dev/null || exit 0\nsleep 1\nkill -s KILL -- -%d 2>/dev/null\n:\n", pid, pid)
+	return strings.ReplaceAll(`kill -s TERM -- -PID 2>/dev/null || exit 0
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	kill -s 0 -- -PID 2>/dev/null || exit 0
+	sleep 0.1 2>/dev/null || sleep 1
+done
+kill -s KILL -- -PID 2>/dev/null
+:
+`, "PID", strconv.Itoa(pid))
 }
 
 // channel is one session on a link, with the slot that it holds.
