@@ -137,3 +137,17 @@ func TestCorpus(t *testing.T) {
 		fmt.Printf("%s: %d screens, wrong: state %d, draft %d, dialog %d; false ready %d\n", dir, n, states, drafts, dialogs, falseReady)
 	}
 }
+
+// TestCorpusBare holds that the screen alone is enough: no size, no cursor and
+// no title, as when a saved file is explained.
+func TestCorpusBare(t *testing.T) {
+	for _, dir := range corpora() {
+		for _, c := range loadCorpus(t, dir) {
+			c.e.Width, c.e.Height, c.e.CursorX, c.e.CursorY, c.e.Title = 0, 0, -1, -1, ""
+			v := Classify(c.e)
+			if s, d, g := c.matches(v); !s || !d || !g {
+				t.Errorf("%s: %s by %s, draft %q, dialog %s; want %s, %s, %s", c.id, v.State, v.Rule, v.Draft, dialogLabel(v.Dialog), c.state, c.draft, c.dialog)
+			}
+		}
+	}
+}

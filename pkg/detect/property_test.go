@@ -113,6 +113,40 @@ func TestQuoted(t *testing.T) {
 	}
 }
 
+// TestQuotedInPlace puts what other screens show right above the box of each
+// screen that is not ready, as the end of its last answer: it stays what it is.
+func TestQuotedInPlace(t *testing.T) {
+	var quotes []string
+	for _, c := range loadCorpus(t, "testdata/screens") {
+		if c.state == "ready" {
+			quotes = append(quotes, "  "+strings.ReplaceAll(ansi.Strip(strings.TrimRight(string(c.e.Screen), "\n")), "\n", "\n  "))
+		}
+	}
+	tried := 0
+	for _, dir := range corpora() {
+		for _, c := range loadCorpus(t, dir) {
+			var r reader
+			b, ok := r.parseScreen(c.e.Screen, c.e.Width).findBox()
+			if !notReady(c) || !ok || !b.whole {
+				continue
+			}
+			rows := selfContained(c.e.Screen)
+			for _, q := range quotes {
+				e := c.e
+				e.CursorX, e.CursorY = -1, -1
+				e.Screen = joinRows(joinRows(rows[:b.top]...), []byte("\x1b[0m"+q), joinRows(rows[b.top:]...))
+				tried++
+				if v := Classify(e); v.Typable() {
+					t.Errorf("%s with a quote above its box: typable by %s", c.id, v.Rule)
+				}
+			}
+		}
+	}
+	if tried == 0 {
+		t.Error("nothing was tried")
+	}
+}
+
 func FuzzClassify(f *testing.F) {
 	for _, c := range loadCorpus(f, "testdata/screens") {
 		f.Add(c.e.Screen, c.e.Title, c.e.CursorX, c.e.CursorY, 0)

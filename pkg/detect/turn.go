@@ -244,11 +244,15 @@ func (s *screen) findEvent(y int, t *turn) {
 				s.sortEvent(y, t)
 			}
 			return
-		case r.indent == 0:
+		case r.indent == 0 && s.isPrompt(y, 0):
 			text := trim(r.from(2))
-			t.unanswered = s.isPrompt(y, 0) && text != "" && !strings.HasPrefix(text, refusedCommand)
+			t.unanswered = text != "" && !strings.HasPrefix(text, refusedCommand)
+			return
+		case r.indent == 0 && spinnerGlyph(r.at(0)):
 			return
 		}
+		// Any other row goes on with what stands above it: the client itself
+		// starts nothing else in column 0.
 	}
 }
 
