@@ -82,7 +82,8 @@ shows() {
   look
   [ "$raw" != "$before" ] || return 1
   if [ -z "$scrolled" ]; then
-    case $flat in "$head"*) ;; *) [ -n "$placeholder" ] || return 1; case $flat in "$placeholder"*) return 0 ;; *) return 1 ;; esac ;; esac
+    if [ -n "$placeholder" ]; then case $flat in "$placeholder"*) return 0 ;; esac; fi
+    case $flat in "$head"*) ;; *) return 1 ;; esac
   fi
   case $flat in *"$tail"*) ;; *) return 1 ;; esac
 }
