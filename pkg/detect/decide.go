@@ -25,9 +25,11 @@ func (j *judge) decide(t *Trace) Verdict {
 	if fired >= 0 {
 		r := &rules[fired]
 		v.State, v.Rule, v.Why = r.state, r.name, r.why
-		v.Rows = j.firedOn(r)
+		v.Rows = j.rowsOf((r.must | r.some) & j.have)
 	} else {
-		v.Why = "no rule is sure; " + j.nearest()
+		near, excluded := j.nearest()
+		v.Why = "no rule is sure; " + near
+		v.Rows = j.rowsOf(excluded)
 	}
 	j.details(&v)
 	j.lower(&v, t)
@@ -39,43 +41,23 @@ func (j *judge) decide(t *Trace) Verdict {
 	return v
 }
 
-// firedOn lists the rows of the facts that a rule needed.
-func (j *judge) firedOn(r *rule) []int {
-	lo, hi := len(j.rows), -1
-	for f := (r.must | r.some) & j.have; f != 0; f &= f - 1 {
-		if w := j.seen[bits.TrailingZeros64(uint64(f))]; w[1] > 0 {
-			lo, hi = min(lo, w[0]), max(hi, w[1]-1)
-		}
-	}
-	// Only the rows that are facts' own, not those between two facts.
-	n := 0
-	seen := func(y int) bool {
-		for f := (r.must | r.some) & j.have; f != 0; f &= f - 1 {
+// rowsOf lists the rows on which facts were seen.
+func (j *judge) rowsOf(facts fact) []int {
+	var rows []int
+	for y := range j.rows {
+		for f := facts; f != 0; f &= f - 1 {
 			if w := j.seen[bits.TrailingZeros64(uint64(f))]; y >= w[0] && y < w[1] {
-				return true
+				rows = append(rows, y)
+				break
 			}
-		}
-		return false
-	}
-	for y := lo; y <= hi; y++ {
-		if seen(y) {
-			n++
-		}
-	}
-	if n == 0 {
-		return nil
-	}
-	rows := make([]int, 0, n)
-	for y := lo; y <= hi; y++ {
-		if seen(y) {
-			rows = append(rows, y)
 		}
 	}
 	return rows
 }
 
-// nearest names the rule that lacked least, among those that had anything to go by.
-func (j *judge) nearest() string {
+// nearest names the rule that lacked least, among those that had anything to go
+// by, and gives the facts that keep it from firing though it needs no more.
+func (j *judge) nearest() (string, fact) {
 	best, least, most := -1, 0, 0
 	for i := range rules {
 		r := &rules[i]
@@ -87,7 +69,7 @@ func (j *judge) nearest() string {
 		}
 	}
 	if best < 0 {
-		return "nothing on it is known"
+		return "nothing on it is known", 0
 	}
 	missing, present := rules[best].lacks(j.have)
 	w := "nearest is " + rules[best].name
@@ -97,7 +79,7 @@ func (j *judge) nearest() string {
 	if present != 0 {
 		w += ", which excludes " + strings.Join(present.names(), ", ")
 	}
-	return w
+	return w, present
 }
 
 // details fills in what goes with the state that the screen shows.

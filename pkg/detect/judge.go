@@ -122,7 +122,7 @@ func (j *judge) lookTurn(from int, b *box) {
 		j.set(factRetry, t.retry, t.retry)
 	}
 	if t.unanswered {
-		j.have |= factUnanswered
+		j.set(factUnanswered, t.prompt, t.prompt)
 	}
 	switch t.kind {
 	case eventAuth:

@@ -20,6 +20,7 @@ type turn struct {
 	// unanswered says that the newest prompt, or the newest finished turn, shows
 	// nothing that came of it: it has yet to begin, or the capture is torn.
 	unanswered bool
+	prompt     int // the row that shows it
 	// resumes and cancelled say what the client printed under a limit banner.
 	resumes, cancelled bool
 }
@@ -213,7 +214,7 @@ func (s *screen) findEvent(y int, t *turn) {
 		switch {
 		case s.doneRow(y):
 			if done {
-				t.unanswered = true
+				t.unanswered, t.prompt = true, y
 				return
 			}
 			done = true
@@ -246,6 +247,7 @@ func (s *screen) findEvent(y int, t *turn) {
 			return
 		case r.indent == 0 && s.isPrompt(y, 0):
 			text := trim(r.from(2))
+			t.prompt = y
 			t.unanswered = text != "" && !strings.HasPrefix(text, refusedCommand)
 			return
 		case r.indent == 0 && spinnerGlyph(r.at(0)):
