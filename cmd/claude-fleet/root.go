@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,7 +58,19 @@ the current directory. Where a command takes several hosts, @tag names all hosts
 with that tag, and @all all of them.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			near := ""
+			if names := cmd.SuggestionsFor(args[0]); len(names) > 0 {
+				near = "; did you mean " + strings.Join(names, " or ") + "?"
+			}
+			return usagef("unknown command %q%s", args[0], near)
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SuggestionsMinimumDistance = 2
 	p := root.PersistentFlags()
 	p.StringVar(&a.config, "config", "", "read the fleet table from `FILE`")
 	p.BoolVar(&a.json, "json", false, "print JSON")
