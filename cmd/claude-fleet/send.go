@@ -48,6 +48,9 @@ runs as, and stays in its transcript: put no secret in it.` + exitStatus(0, 1, 2
 			})
 		},
 	}
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return usagef("send: %w (a prompt that begins with - goes behind --: claude-fleet send <host> -- <prompt>)", err)
+	})
 	cmd.Flags().StringVarP(&file, "file", "f", "", "read the prompt from `FILE`; - is standard input")
 	return cmd
 }

@@ -116,7 +116,9 @@ func TestNewest(t *testing.T) {
 
 func TestFlags(t *testing.T) {
 	low := &Disk{FreeBytes: 1, UsedPercent: 99}
-	in := func(dir string) seen { return seen{session: &transcript.Session{Dir: dir}, pane: &tmux.Pane{Path: "/else"}} }
+	in := func(dir string) seen {
+		return seen{session: &transcript.Session{Dir: dir}, pane: &tmux.Pane{Path: "/else"}}
+	}
 	drafted := in("/srv/app")
 	drafted.Draft = "x"
 	for _, c := range []struct {

@@ -113,7 +113,7 @@ func TestParseSystem(t *testing.T) {
 		t.Errorf("%+v", sys)
 	}
 	sys = parseSystem([]byte("1795973852 -0330\nNo/Such\n"))
-	if _, offset := sys.now.Zone(); offset != -(3*3600 + 1800) || sys.vim {
+	if _, offset := sys.now.Zone(); offset != -(3*3600+1800) || sys.vim {
 		t.Errorf("by offset: %+v", sys)
 	}
 	// A host that says nothing: our clock, and no zone.
