@@ -70,6 +70,7 @@ func startedPIDs(t *testing.T, r *rig.Rig, host string) []int {
 }
 
 func TestCloseLeavesNothing(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(context.Background(), appears)
 	defer cancel()
 	given, err := os.MkdirTemp("/tmp", "given-")
@@ -113,6 +114,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 }
 
 func TestFailedStartLeavesNothing(t *testing.T) {
+	t.Parallel()
 	given, err := os.MkdirTemp("/tmp", "given-")
 	if err != nil {
 		t.Fatal(err)
@@ -132,6 +134,7 @@ func TestFailedStartLeavesNothing(t *testing.T) {
 // TestKilledProcessLeavesNothing kills a process that has a rig with SIGKILL:
 // the reaper has to clean up.
 func TestKilledProcessLeavesNothing(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("RIG_TEST_VICTIM") != "" {
 		r, err := rig.Start(context.Background(), rig.Options{Client: "/bin/true", Hosts: []rig.HostSpec{
 			{Name: "alpha"}, {Name: "home", Local: true},

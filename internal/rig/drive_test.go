@@ -87,9 +87,12 @@ func (d *driver) keys(keys string) {
 	d.mustSh("", "tmux -u send-keys -t ="+session+": "+keys)
 }
 
-// accept picks the row of a dialog with that label, wherever it stands.
+// accept picks the row of a dialog with that label, wherever it stands. It
+// presses Down again only when the screen shows what the last one did: a press
+// too many would pick the row that ends the client.
 func (d *driver) accept(label string) {
 	d.t.Helper()
+	before := ""
 	rigtest.Eventually(d.t, appears, "the row "+label+" is picked", func() (bool, string) {
 		s := d.screen()
 		for line := range strings.Lines(s) {
@@ -97,7 +100,10 @@ func (d *driver) accept(label string) {
 				return true, ""
 			}
 		}
-		d.keys("Down")
+		if s != before && strings.Contains(s, label) {
+			before = s
+			d.keys("Down")
+		}
 		return false, s
 	})
 	d.keys("Enter")

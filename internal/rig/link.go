@@ -107,9 +107,9 @@ func (l *link) pass(from, to net.Conn, count *atomic.Int64) {
 		if !l.wait(c.due) {
 			return
 		}
-		n, err := to.Write(c.bytes)
-		count.Add(int64(n))
-		if err != nil {
+		// Counted first: an answer to these bytes must not be seen before they are.
+		count.Add(int64(len(c.bytes)))
+		if _, err := to.Write(c.bytes); err != nil {
 			l.reset()
 			return
 		}

@@ -32,27 +32,42 @@ func (h *Host) KillClient(ctx context.Context) error {
 	if len(pids) == 0 {
 		return fmt.Errorf("host %s: no client runs", h.Name)
 	}
+	if err := endProcesses(ctx, pids); err != nil {
+		return fmt.Errorf("host %s: kill the client: %w", h.Name, err)
+	}
+	return nil
+}
+
+// endProcesses kills processes and returns when none of them is left.
+func endProcesses(ctx context.Context, pids []int) error {
 	for _, pid := range pids {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-			return fmt.Errorf("host %s: kill the client: %w", h.Name, err)
+			return fmt.Errorf("kill %d: %w", pid, err)
 		}
 	}
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		left, err := h.ClientPIDs()
-		if err != nil {
-			return err
-		}
-		if !slices.ContainsFunc(left, func(pid int) bool { return slices.Contains(pids, pid) }) {
+		pids = slices.DeleteFunc(slices.Clone(pids), ended)
+		if len(pids) == 0 {
 			return nil
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("host %s: clients %v do not end: %w", h.Name, left, ctx.Err())
+			return fmt.Errorf("processes %v do not end: %w", pids, ctx.Err())
 		}
 	}
+}
+
+// ended tells whether a process is gone, or a zombie that waits for its parent.
+// One that is on its way out has no environment any more but is still there.
+func ended(pid int) bool {
+	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		return true
+	}
+	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return err != nil || strings.HasPrefix(strings.TrimSpace(string(out)), "Z")
 }
 
 // ClientPIDs are the processes that run as `claude` on the host, but for those
@@ -156,24 +171,20 @@ func (h *Host) processesFromPS() ([]process, error) {
 	return found, nil
 }
 
-// endAll kills whatever still runs on the host, until nothing does.
+// endAll kills whatever still runs on the host, until nothing does: what is
+// killed may have started something meanwhile.
 func (h *Host) endAll(ctx context.Context) error {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
 	for {
 		left, err := h.processes()
 		if err != nil || len(left) == 0 {
 			return err
 		}
+		var pids []int
 		for _, p := range left {
-			if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-				return fmt.Errorf("host %s: kill %s: %w", h.Name, p.name, err)
-			}
+			pids = append(pids, p.pid)
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("host %s: still running: %v", h.Name, left)
+		if err := endProcesses(ctx, pids); err != nil {
+			return fmt.Errorf("host %s: %w", h.Name, err)
 		}
 	}
 }

@@ -90,8 +90,8 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Refuse(true) makes new connections fail with ECONNREFUSED; those that stand
-// go on. Refuse(false) takes new ones again. It fails where another process has
+// Refuse makes new connections fail with ECONNREFUSED, while those that stand
+// go on; with false it takes new ones again. It fails where another process has
 // taken the port meanwhile.
 func (p *Proxy) Refuse(refuse bool) error {
 	p.mu.Lock()
@@ -117,7 +117,7 @@ func (p *Proxy) Refuse(refuse bool) error {
 type Traffic struct {
 	Connections int64 // accepted since the start
 	Open        int   // open now
-	Up, Down    int64 // bytes delivered to the target, and to the clients
+	Up, Down    int64 // bytes passed on to the target, and to the clients
 }
 
 // Traffic counts connections and bytes.

@@ -2,10 +2,13 @@ package rig_test
 
 import (
 	"context"
+	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,6 +27,7 @@ func ssh(t *testing.T, r *rig.Rig, host, command string) (string, error) {
 }
 
 func TestSSHD(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha"}, rig.HostSpec{Name: "beta", Proxy: true})
 	h := r.Host("alpha")
 	answers := func(host string) {
@@ -68,6 +72,16 @@ func TestSSHD(t *testing.T) {
 	if err := h.StopSSHD(); err == nil {
 		t.Error("stopped an sshd that does not run")
 	}
+	taken, err := net.Listen("tcp", h.SSHDAddr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.StartSSHD(); !errors.Is(err, syscall.EADDRINUSE) {
+		t.Errorf("on a taken port: %v", err)
+	}
+	if err := taken.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if err := h.StartSSHD(); err != nil {
 		t.Fatal(err)
 	}
@@ -90,6 +104,7 @@ func TestSSHD(t *testing.T) {
 }
 
 func TestHostEnvironment(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t,
 		rig.HostSpec{Name: "alpha", MaxSessions: 3, Env: []string{"EXTRA=a b", "LANG=C", "CLAUDE_CODE_OAUTH_TOKEN"}},
 		rig.HostSpec{Name: "beta", LoginShell: "/bin/sh", NoClient: true, SSHDConfig: []string{"MaxSessions 1"}},
@@ -141,6 +156,7 @@ func TestHostEnvironment(t *testing.T) {
 }
 
 func TestOperatorFiles(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha"}, rig.HostSpec{Name: "home", Local: true})
 	out, err := exec.Command("ssh", "-G", "-F", r.SSHConfig(), "alpha").CombinedOutput()
 	if err != nil {
@@ -184,6 +200,7 @@ transport = "local"
 }
 
 func TestLocalEnvWithoutLocalHost(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t)
 	for _, e := range r.LocalEnv() {
 		if home, ok := strings.CutPrefix(e, "HOME="); ok {
