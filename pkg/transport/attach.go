@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -80,7 +82,10 @@ func (c *sshConn) attach(ctx context.Context, s Script, t Terminal) (int, *Error
 		ch.run(":")
 		return 0, &Error{Kind: KindSession, Endpoint: e, Err: perr}
 	}
-	ch.Stdout, ch.Stderr = t.Out, t.Out
+	out := &lidded{to: t.Out}
+	// Whoever waits for this call has the terminal for itself when it returns.
+	defer out.shut.Store(true)
+	ch.Stdout, ch.Stderr = out, out
 	ch.before = func() error {
 		if err := ch.RequestPty(t.Term, t.Size.Rows, t.Size.Cols, ssh.TerminalModes{}); err != nil {
 			return fmt.Errorf("no terminal was given: %w", err)
@@ -108,6 +113,19 @@ func (c *sshConn) attach(ctx context.Context, s Script, t Terminal) (int, *Error
 			return 0, contextError(ctx, e, "attached", true)
 		}
 	}
+}
+
+// lidded is a writer that drops everything once it is shut.
+type lidded struct {
+	to   io.Writer
+	shut atomic.Bool
+}
+
+func (l *lidded) Write(p []byte) (int, error) {
+	if l.to == nil || l.shut.Load() {
+		return len(p), nil
+	}
+	return l.to.Write(p)
 }
 
 // hangUp ends a command on a terminal, as sshd does when its channel closes.

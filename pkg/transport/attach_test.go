@@ -81,8 +81,8 @@ func conformAttach(t *testing.T, e Endpoint) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer r.Close()
-		defer w.Close()
+		defer func() { _ = r.Close() }()
+		defer func() { _ = w.Close() }()
 		var out screen
 		resize := make(chan Size)
 		got := make(chan int, 1)
@@ -131,7 +131,7 @@ func conformAttach(t *testing.T, e Endpoint) {
 		ctx, cancel := context.WithCancel(within(t, 20*time.Second))
 		got := make(chan error, 1)
 		r, w := io.Pipe()
-		defer w.Close()
+		defer func() { _ = w.Close() }()
 		go func() {
 			_, err := conn.Attach(ctx, Script{Text: "echo $$ >" + file + ".new; mv " + file + ".new " + file + "; while :; do sleep 1; done"},
 				Terminal{In: r, Out: io.Discard})
@@ -222,8 +222,8 @@ func TestAttachLocalFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer master.Close()
-	defer tty.Close()
+	defer func() { _ = master.Close() }()
+	defer func() { _ = tty.Close() }()
 	if err := pty.Setsize(master, &pty.Winsize{Rows: 33, Cols: 99}); err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestAttachLocalFile(t *testing.T) {
 		t.Error(err)
 	}
 	eventually(t, "its answer is shown", func() bool { return strings.Contains(out.String(), "got typed") })
-	tty.Close()
-	master.Close()
+	_ = tty.Close()
+	_ = master.Close()
 	<-done
 }

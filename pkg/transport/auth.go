@@ -21,7 +21,7 @@ import (
 const agentListDeadline = 5 * time.Second
 
 // login gathers the keys for one handshake and what there is to say about them
-// if none is accepted. Close it after the handshake.
+// if none is accepted. close it after the handshake.
 type login struct {
 	ctx   context.Context
 	s     *settings
@@ -160,7 +160,7 @@ func (l *login) agentSigners() []ssh.Signer {
 	return signers
 }
 
-func (l *login) Close() {
+func (l *login) close() {
 	if l.conn != nil {
 		l.stop()
 		_ = l.conn.Close()
@@ -218,7 +218,7 @@ func readKeyFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	return io.ReadAll(io.LimitReader(f, 1<<20))
 }
 

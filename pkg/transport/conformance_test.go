@@ -218,7 +218,7 @@ func conform(t *testing.T, e Endpoint) {
 			got <- err
 		}()
 		eventually(t, "the script runs", func() bool { _, err := os.Stat(file); return err == nil })
-		p.Close()
+		_ = p.Close()
 		if err := <-got; !errors.Is(err, ErrPoolClosed) {
 			t.Errorf("the call under way: %v", err)
 		}
@@ -312,7 +312,7 @@ func BenchmarkRun(b *testing.B) {
 		for b.Loop() {
 			p := NewPool(Options{})
 			once(b, p.Conn(s.endpoint()))
-			p.Close()
+			_ = p.Close()
 		}
 	})
 	b.Run("warm", func(b *testing.B) {

@@ -47,11 +47,12 @@ func (r *route) connect(ctx context.Context, d *dialing) (*link, *Error) {
 // warnOnce names the settings of an endpoint that are not acted on.
 func (r *route) warnOnce(s *settings) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.warned && len(s.unhonoured) > 0 && r.pool.opts.Warn != nil {
+	first := !r.warned
+	r.warned = true
+	r.mu.Unlock()
+	if first && len(s.unhonoured) > 0 && r.pool.opts.Warn != nil {
 		r.pool.opts.Warn(r.key.Endpoint, "ssh_config sets what is not acted on here: "+strings.Join(s.unhonoured, ", "))
 	}
-	r.warned = true
 }
 
 // connectOnce tries once. dropped is whether the server hung up before it had
@@ -69,7 +70,7 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 	}
 	d.doing("waiting for the SSH greeting of " + s.addr())
 	login := newLogin(ctx, s)
-	defer login.Close()
+	defer login.close()
 	// SetDeadline works on sockets only, not on a bastion's channel. Closing
 	// works on all.
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
@@ -89,7 +90,7 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 	}
 	if herr != nil {
 		defer under()
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		if ctx.Err() != nil {
 			return nil, false, contextError(ctx, e, d.what(), false)
 		}

@@ -120,11 +120,3 @@ func contextError(ctx context.Context, e Endpoint, doing string, started bool) *
 		Err:  fmt.Errorf("out of time while %s: %w", doing, cause),
 	}
 }
-
-// orKind gives err as an Error, of kind if it has none yet.
-func orKind(err error, kind Kind, e Endpoint) *Error {
-	if te, ok := errors.AsType[*Error](err); ok {
-		return te
-	}
-	return &Error{Kind: kind, Endpoint: e, Err: err}
-}

@@ -27,7 +27,7 @@ func recordHostKey(file, name string, key ssh.PublicKey, hash bool) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
 		return err // a device: nothing is kept, by the user's own choice
 	}

@@ -83,7 +83,7 @@ func TestOneDial(t *testing.T) {
 
 // startScript runs text, which must begin by making file, and gives its error
 // through the channel once it has begun.
-func startScript(t *testing.T, c Conn, ctx context.Context, s Script, file string) <-chan error {
+func startScript(ctx context.Context, t *testing.T, c Conn, s Script, file string) <-chan error {
 	t.Helper()
 	got := make(chan error, 1)
 	go func() {
@@ -117,7 +117,7 @@ func TestBrokenLink(t *testing.T) {
 
 	t.Run("repeatable", func(t *testing.T) {
 		p, file := newPool(t, Options{}), filepath.Join(t.TempDir(), "runs")
-		got := startScript(t, p.Conn(e), within(t, 20*time.Second), Script{Text: text(file), Repeatable: true}, file)
+		got := startScript(within(t, 20*time.Second), t, p.Conn(e), Script{Text: text(file), Repeatable: true}, file)
 		breakLinks()
 		if err := <-got; err != nil || runs(file) != 2 {
 			t.Errorf("got %v after %d runs", err, runs(file))
@@ -125,7 +125,7 @@ func TestBrokenLink(t *testing.T) {
 	})
 	t.Run("not repeatable", func(t *testing.T) {
 		p, file := newPool(t, Options{}), filepath.Join(t.TempDir(), "runs")
-		got := startScript(t, p.Conn(e), within(t, 20*time.Second), Script{Text: text(file)}, file)
+		got := startScript(within(t, 20*time.Second), t, p.Conn(e), Script{Text: text(file)}, file)
 		breakLinks()
 		err := <-got
 		if k, _ := KindOf(err); k != KindConnect || !Started(err) || runs(file) != 1 {
@@ -135,7 +135,7 @@ func TestBrokenLink(t *testing.T) {
 	t.Run("replaced once only", func(t *testing.T) {
 		p, file := newPool(t, Options{}), filepath.Join(t.TempDir(), "runs")
 		always := fmt.Sprintf("echo x >>%s; sleep 5", file)
-		got := startScript(t, p.Conn(e), within(t, 20*time.Second), Script{Text: always, Repeatable: true}, file)
+		got := startScript(within(t, 20*time.Second), t, p.Conn(e), Script{Text: always, Repeatable: true}, file)
 		breakLinks()
 		eventually(t, "it runs again", func() bool { return runs(file) == 2 })
 		breakLinks()
@@ -161,7 +161,7 @@ func TestFrozenServer(t *testing.T) {
 	succeed(t, p, healthy.endpoint())
 	file := filepath.Join(t.TempDir(), "pid")
 	ctx, cancel := context.WithCancel(within(t, time.Minute))
-	got := startScript(t, p.Conn(e), ctx, Script{Text: fmt.Sprintf("echo $$ >%s.new; mv %s.new %s; sleep 60; :", file, file, file)}, file)
+	got := startScript(ctx, t, p.Conn(e), Script{Text: fmt.Sprintf("echo $$ >%s.new; mv %s.new %s; sleep 60; :", file, file, file)}, file)
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -198,12 +198,12 @@ func TestKeepAlive(t *testing.T) {
 	p := newPool(t, Options{KeepAlive: 100 * time.Millisecond})
 	file := filepath.Join(t.TempDir(), "begun")
 	begin := time.Now()
-	got := startScript(t, p.Conn(e), within(t, 20*time.Second), Script{Text: "touch " + file + "; sleep 2"}, file)
+	got := startScript(within(t, 20*time.Second), t, p.Conn(e), Script{Text: "touch " + file + "; sleep 2"}, file)
 	if err := <-got; err != nil || time.Since(begin) < 2*time.Second {
 		t.Fatalf("twenty beats of a live server: %v", err)
 	}
 	file += "2"
-	got = startScript(t, p.Conn(e), within(t, 20*time.Second), Script{Text: "touch " + file + "; sleep 5"}, file)
+	got = startScript(within(t, 20*time.Second), t, p.Conn(e), Script{Text: "touch " + file + "; sleep 5"}, file)
 	s.signal(syscall.SIGSTOP)
 	defer s.signal(syscall.SIGCONT)
 	if err := <-got; !Started(err) {
@@ -221,7 +221,7 @@ func TestIdle(t *testing.T) {
 	p := newPool(t, Options{IdleTimeout: 300 * time.Millisecond})
 	file := filepath.Join(t.TempDir(), "begun")
 	// Neither the connection in use nor the one it runs through is idle.
-	got := startScript(t, p.Conn(e), within(t, 20*time.Second), Script{Text: "touch " + file + "; sleep 1"}, file)
+	got := startScript(within(t, 20*time.Second), t, p.Conn(e), Script{Text: "touch " + file + "; sleep 1"}, file)
 	if err := <-got; err != nil {
 		t.Fatal(err)
 	}
@@ -262,11 +262,13 @@ func TestLoginShells(t *testing.T) {
 			// Cancelling works where sshd passes on no signals, as with a forced command.
 			file := filepath.Join(t.TempDir(), "pid")
 			ctx, cancel := context.WithCancel(within(t, time.Minute))
-			got := startScript(t, conn, ctx, Script{Text: fmt.Sprintf("echo $$ >%s.new; mv %s.new %s; sleep 60; :", file, file, file)}, file)
+			got := startScript(ctx, t, conn, Script{Text: fmt.Sprintf("echo $$ >%s.new; mv %s.new %s; sleep 60; :", file, file, file)}, file)
 			text, _ := os.ReadFile(file)
 			pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
 			cancel()
-			<-got
+			if err := <-got; !errors.Is(err, context.Canceled) {
+				t.Errorf("the cancelled call: %v", err)
+			}
 			eventually(t, "the process is gone", func() bool { return pid > 0 && !alive(pid) })
 		})
 	}
@@ -282,7 +284,7 @@ func TestCancelDuringStartUp(t *testing.T) {
 	conn := p.Conn(s.endpoint())
 	write(t, filepath.Join(dir, "slow"), "")
 	ctx, cancel := context.WithCancel(within(t, time.Minute))
-	got := startScript(t, conn, ctx, Script{Text: fmt.Sprintf("echo $$ >%s/pid.new; mv %s/pid.new %s/pid; sleep 60; :", dir, dir, dir)}, filepath.Join(dir, "up"))
+	got := startScript(ctx, t, conn, Script{Text: fmt.Sprintf("echo $$ >%s/pid.new; mv %s/pid.new %s/pid; sleep 60; :", dir, dir, dir)}, filepath.Join(dir, "up"))
 	cancel()
 	if err := <-got; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)

@@ -115,8 +115,8 @@ func startCommand(line string) (*commandConn, error) {
 	}
 	outR, outW, err := os.Pipe()
 	if err != nil {
-		inR.Close()
-		inW.Close()
+		_ = inR.Close()
+		_ = inW.Close()
 		return nil, err
 	}
 	c.in, c.out = inW, outR
@@ -126,11 +126,11 @@ func startCommand(line string) (*commandConn, error) {
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.cmd.WaitDelay = killGrace / 4
 	err = c.cmd.Start()
-	inR.Close()
-	outW.Close()
+	_ = inR.Close()
+	_ = outW.Close()
 	if err != nil {
-		inW.Close()
-		outR.Close()
+		_ = inW.Close()
+		_ = outR.Close()
 		return nil, err
 	}
 	return c, nil

@@ -18,7 +18,9 @@ var fileKeywords = []string{
 	"UserKnownHostsFile", "GlobalKnownHostsFile", "HashKnownHosts", "IdentitiesOnly", "IdentityAgent",
 	"PubkeyAuthentication", "ProxyJump", "ProxyCommand", "Compression", "ControlMaster", "ControlPath",
 	"ForwardAgent", "ForwardX11", "HostbasedAuthentication", "KnownHostsCommand", "PKCS11Provider",
-	"VerifyHostKeyDNS", "CertificateFile", "IdentityFile",
+	"VerifyHostKeyDNS", "CertificateFile", "IdentityFile", "RevokedHostKeys", "ProxyUseFdpass",
+	"PreferredAuthentications", "RemoteCommand", "LocalCommand", "NoHostAuthenticationForLocalhost",
+	"LocalForward", "RemoteForward", "DynamicForward", "SetEnv", "Tunnel", "BindInterface",
 }
 
 // systemConfig is the file that is read after the user's.

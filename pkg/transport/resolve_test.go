@@ -71,6 +71,9 @@ func TestResolvers(t *testing.T) {
 		{"what is not acted on", "Host *\n ForwardAgent yes\n Compression yes\n ControlMaster auto\n ControlPath /tmp/x\n", "box", func(s *settings) bool {
 			return reflect.DeepEqual(s.unhonoured, []string{"Compression", "ControlMaster", "ControlPath", "ForwardAgent"})
 		}},
+		{"commands and forwards", "Host *\n RemoteCommand top\n LocalForward 1 h:2\n SetEnv A=b\n PreferredAuthentications password\n", "box", func(s *settings) bool {
+			return reflect.DeepEqual(s.unhonoured, []string{"LocalForward", "SetEnv", "PreferredAuthentications", "RemoteCommand"})
+		}},
 		{"IPv6", "", "[::1]:2222", func(s *settings) bool { return s.addr() == "[::1]:2222" }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -121,6 +124,10 @@ func TestResolveRefusals(t *testing.T) {
 		{"a token that is unknown", "Host *\n CertificateFile /%Z\n", "%Z", true, true},
 		{"a variable that is not there", "Host *\n IdentityFile ${FLEET_TEST_NONE}/x\n", "FLEET_TEST_NONE", true, true},
 		{"a host name with a command in it", "Host box\n HostName x;id\n", "", true, true},
+		{"revoked keys in a file", "Host *\n RevokedHostKeys /r\n", "RevokedHostKeys /r", true, true},
+		{"no revoked keys", "Host *\n RevokedHostKeys none\n", "", false, false},
+		{"a descriptor passed on", "Host *\n ProxyCommand x\n ProxyUseFdpass yes\n", "ProxyUseFdpass", true, true},
+		{"a descriptor passed on by nobody", "Host *\n ProxyUseFdpass yes\n", "", false, false},
 		{"a port that is none", "Host box\n Port 70000\n", "", true, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -80,6 +80,9 @@ func (d dump) yes(k string, unset bool) bool {
 // settingsFrom reads a dump. ssh -G has expanded Host, Match and Include; what
 // it leaves to the connection (~ and tokens in file names) is expanded here.
 func settingsFrom(d dump, t target) (*settings, error) {
+	if err := refuseSettings(d); err != nil {
+		return nil, err
+	}
 	s := &settings{
 		alias:        t.host,
 		host:         d.first("hostname", t.host),

@@ -211,7 +211,7 @@ func (ch *channel) run(cmd string) {
 	r.pool.own(func() { // ends with the channel, or with the link
 		defer r.put(ch.link, true)
 		defer close(ch.over)
-		defer ch.Close()
+		defer func() { _ = ch.Close() }()
 		if ch.before != nil {
 			if ch.err = ch.before(); ch.err != nil {
 				return

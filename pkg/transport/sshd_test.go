@@ -117,7 +117,7 @@ func (s *server) start() {
 	eventually(s.t, "sshd listens", func() bool {
 		c, err := net.DialTimeout("tcp", s.addr(), time.Second)
 		if err == nil {
-			c.Close()
+			_ = c.Close()
 		}
 		return err == nil
 	})
@@ -183,7 +183,7 @@ func (s *server) configFile(blocks ...string) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	if _, err := f.WriteString(strings.Join(blocks, "")); err != nil {
 		s.t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func freePort(t testing.TB) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	return l.Addr().(*net.TCPAddr).Port
 }
 
@@ -213,7 +213,7 @@ func freePort(t testing.TB) int {
 func newPool(t testing.TB, o Options) *Pool {
 	t.Helper()
 	p := NewPool(o)
-	t.Cleanup(func() { p.Close() })
+	t.Cleanup(func() { _ = p.Close() })
 	return p
 }
 

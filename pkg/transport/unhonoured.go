@@ -1,6 +1,10 @@
 package transport
 
-import "strings"
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
 
 // notActedOn lists the keywords that this package does not act on, with the values
 // with which ssh -G prints them when nobody set them.
@@ -24,6 +28,22 @@ var notActedOn = []struct {
 	{"dynamicforward", "DynamicForward", nil},
 	{"bindinterface", "BindInterface", nil},
 	{"setenv", "SetEnv", nil},
+	{"preferredauthentications", "PreferredAuthentications", nil},
+	{"remotecommand", "RemoteCommand", []string{"none"}},
+	{"localcommand", "LocalCommand", []string{"none"}},
+	{"nohostauthenticationforlocalhost", "NoHostAuthenticationForLocalhost", []string{"no"}},
+}
+
+// refuseSettings refuses what would be unsafe, or could not work, if it were
+// merely left out.
+func refuseSettings(d dump) error {
+	if v := none(d.first("revokedhostkeys", "")); v != "" {
+		return fmt.Errorf("RevokedHostKeys %s is not supported; @revoked lines in known_hosts are", v)
+	}
+	if d.yes("proxyusefdpass", false) && none(d.first("proxycommand", "")) != "" {
+		return errors.New("ProxyUseFdpass is not supported; let the ProxyCommand copy its standard streams")
+	}
+	return nil
 }
 
 // unhonoured names, as ssh_config(5) spells them, the keywords that are set to
