@@ -121,7 +121,7 @@ func (j *judge) lookTurn(from int, b *box) {
 	if t.retry >= 0 {
 		j.set(factRetry, t.retry, t.retry)
 	}
-	if t.unanswered {
+	if t.unanswered && (!t.pending || !j.settled()) {
 		j.set(factUnanswered, t.prompt, t.prompt)
 	}
 	switch t.kind {
@@ -134,6 +134,17 @@ func (j *judge) lookTurn(from int, b *box) {
 	case eventError:
 		j.note = "the newest event is an error: " + clip(t.body, 80)
 	}
+}
+
+// settled reports whether a source beside the screen says that no turn runs, so
+// that a prompt without an answer was interrupted, not just sent. 2.1.85 leaves
+// nothing beneath one that was. Titles can tell from 2.1.85 on; the versions
+// before that have one title for everything still draw `>`.
+func (j *judge) settled() bool {
+	if c := j.e.Client; c != nil && c.Status == "idle" {
+		return true
+	}
+	return strings.HasPrefix(j.e.Title, "✳") && j.rows[j.box.glyph].at(0) == '❯' && j.have&factWhole != 0
 }
 
 // resolve reads a limit's reset time from the client's words.

@@ -76,6 +76,7 @@ const (
 	noteNone note = iota
 	noteResumes
 	noteCancelled
+	noteUpgrade // an offer in a row of its own
 )
 
 func limitNote(t string) note {
@@ -84,6 +85,8 @@ func limitNote(t string) note {
 		return noteResumes
 	case strings.HasPrefix(t, "Automatic continue cancelled"):
 		return noteCancelled
+	case strings.HasPrefix(t, "/upgrade to increase your usage limit"):
+		return noteUpgrade
 	}
 	return noteNone
 }

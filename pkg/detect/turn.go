@@ -20,7 +20,10 @@ type turn struct {
 	// unanswered says that the newest prompt, or the newest finished turn, shows
 	// nothing that came of it: it has yet to begin, or the capture is torn.
 	unanswered bool
-	prompt     int // the row that shows it
+	// pending says that no finished turn's line follows the prompt: it may have
+	// been interrupted before anything came of it.
+	pending bool
+	prompt  int // the row of the prompt
 	// resumes and cancelled say what the client printed under a limit banner.
 	resumes, cancelled bool
 }
@@ -199,6 +202,7 @@ func (s *screen) doneRow(y int) bool {
 // findEvent walks up to the newest event and sorts it.
 func (s *screen) findEvent(y int, t *turn) {
 	done := false // a finished turn's line was passed, its turn not yet seen
+	offer := -1   // the row of an offer to upgrade, whose banner is not yet seen
 	defer func() {
 		// The notes under a banner prove a limit even when it has scrolled away or
 		// an event in between can't be read.
@@ -233,7 +237,7 @@ func (s *screen) findEvent(y int, t *turn) {
 			continue
 		case r.indent == 0 && bullet(r.at(0)):
 			text := trim(r.from(1))
-			if k := limitNote(text); k != noteNone {
+			if k := limitNote(text); k != noteNone && s.ownVoice(y) {
 				t.resumes = t.resumes || k == noteResumes && !t.cancelled
 				t.cancelled = t.cancelled || k == noteCancelled
 				if t.note < 0 || k == noteResumes {
@@ -247,7 +251,7 @@ func (s *screen) findEvent(y int, t *turn) {
 			return
 		case r.indent == 0 && s.isPrompt(y, 0):
 			text := trim(r.from(2))
-			t.prompt = y
+			t.prompt, t.pending, t.note = y, !done, max(t.note, offer)
 			t.unanswered = text != "" && !strings.HasPrefix(text, refusedCommand)
 			return
 		case r.indent == 0 && spinnerGlyph(r.at(0)):
@@ -255,7 +259,11 @@ func (s *screen) findEvent(y int, t *turn) {
 		}
 		// Any other row goes on with what stands above it: the client itself
 		// starts nothing else in column 0.
+		if limitNote(r.body()) == noteUpgrade && offer < 0 {
+			offer = y
+		}
 	}
+	t.note = max(t.note, offer)
 }
 
 // headOf gives the row that a `⎿` row hangs from: the nearest above that
