@@ -97,7 +97,7 @@ func (c *localConn) attachPTY(ctx context.Context, cmd *exec.Cmd, t Terminal) (i
 		case <-done:
 			select { // what the command wrote last
 			case <-drained:
-			case <-time.After(hangupGrace / 4):
+			case <-time.After(drainGrace):
 			}
 			return localExit(werr)
 		case <-gone:

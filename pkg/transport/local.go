@@ -2,15 +2,21 @@ package transport
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
 
 // killGrace is how long a process group has between TERM and KILL.
 const killGrace = time.Second
+
+// drainGrace is what reading the rest of a script's output may take once it is
+// over. On a machine at its limits a quarter of a second has been too little.
+const drainGrace = 5 * time.Second
 
 // localConn runs scripts on this machine. Its zero value is not usable.
 type localConn struct {
@@ -56,20 +62,10 @@ func (c *localConn) Run(ctx context.Context, s Script) (Result, error) {
 		return Result{}, contextError(ctx, e, "starting", false)
 	}
 	fr := newFrames()
-	cmd := localCommand("-c", `eval "$(cat)"`)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Stdin = strings.NewReader(frameScript(fr.nonce, s.Text))
-	cmd.Stdout, cmd.Stderr = fr.stdout, fr.stderr
-	// A background child may hold the pipes after the script itself is over.
-	cmd.WaitDelay = killGrace / 4
-	if err := cmd.Start(); err != nil {
-		return Result{}, &Error{Kind: KindSession, Endpoint: e, Err: err, Hint: "/bin/sh could not be started"}
+	g, serr := c.start(fr, s.Text)
+	if serr != nil {
+		return Result{}, &Error{Kind: KindSession, Endpoint: e, Err: serr, Hint: "/bin/sh could not be started"}
 	}
-	g := &localGroup{pid: cmd.Process.Pid, done: make(chan struct{})}
-	c.pool.own(func() {
-		g.err = cmd.Wait()
-		close(g.done)
-	})
 	select {
 	case <-fr.settled:
 	case <-g.done:
@@ -87,6 +83,52 @@ func (c *localConn) Run(ctx context.Context, s Script) (Result, error) {
 		return Result{}, aerr
 	}
 	return res, nil
+}
+
+// start starts the framed script in a process group of its own.
+func (c *localConn) start(fr *frames, text string) (*localGroup, error) {
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	errR, errW, err := os.Pipe()
+	if err != nil {
+		_, _ = outR.Close(), outW.Close()
+		return nil, err
+	}
+	cmd := localCommand("-c", `eval "$(cat)"`)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Stdin = strings.NewReader(frameScript(fr.nonce, text))
+	cmd.Stdout, cmd.Stderr = outW, errW
+	err = cmd.Start()
+	_, _ = outW.Close(), errW.Close()
+	if err != nil {
+		_, _ = outR.Close(), errR.Close()
+		return nil, err
+	}
+	g := &localGroup{pid: cmd.Process.Pid, done: make(chan struct{})}
+	drained := make(chan struct{})
+	c.pool.own(func() { // ends at the end of both streams, or when they are closed below
+		defer close(drained)
+		var both sync.WaitGroup
+		both.Go(func() { _, _ = io.Copy(fr.stdout, outR) })
+		both.Go(func() { _, _ = io.Copy(fr.stderr, errR) })
+		both.Wait()
+	})
+	c.pool.own(func() { // ends with the process
+		g.err = cmd.Wait()
+		// What it wrote is in the pipes, and read soon. Their end may never
+		// come: a background child can hold them.
+		select {
+		case <-drained:
+		case <-fr.settled:
+		case <-time.After(drainGrace):
+		}
+		_, _ = outR.Close(), errR.Close()
+		<-drained
+		close(g.done)
+	})
+	return g, nil
 }
 
 // localGroup is a process group that a script runs in.
