@@ -86,12 +86,21 @@ func (h *Host) makeEnv() []string {
 		"IS_SANDBOX=1",
 		"DISABLE_AUTOUPDATER=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+		// Without this, 2.1.332 clones a repository from the outside at its first
+		// start, whatever the line above says.
+		"CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1",
+		// The client keeps sockets and scratch files in these.
+		"TMPDIR=" + h.tmp(),
+		"CLAUDE_CODE_TMPDIR=" + h.tmp(),
 	}
 	for _, entry := range h.spec.Env {
 		env = setEnv(env, entry)
 	}
 	return env
 }
+
+// tmp is the host's own folder for temporary files.
+func (h *Host) tmp() string { return filepath.Join(h.dir, "tmp") }
 
 // setEnv adds NAME=VALUE, replacing what was there; a NAME alone removes it.
 func setEnv(env []string, entry string) []string {
@@ -132,7 +141,7 @@ func (h *Host) make(ctx context.Context) error {
 		return fmt.Errorf("host %s: socket %s is %d bytes long, over %d: choose a shorter Options.Dir",
 			h.Name, socket, len(socket), maxSocket)
 	}
-	for _, dir := range []string{h.Home, h.TmuxTmpdir, filepath.Join(h.dir, "bin")} {
+	for _, dir := range []string{h.Home, h.TmuxTmpdir, h.tmp(), filepath.Join(h.dir, "bin")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("host %s: %w", h.Name, err)
 		}
