@@ -42,6 +42,8 @@ type Evidence struct {
 	// Width and Height are the pane's size in cells; 0 when not known.
 	Width, Height int
 	// CursorX and CursorY are the cursor's cell, counted from 0; -1 when not known.
+	// They must be read with the screen, in one command of tmux: a cursor of
+	// another moment makes an idle box look as if it were being typed into.
 	CursorX, CursorY int
 	// Title is the pane's title. Only a known first glyph makes it evidence.
 	Title string
