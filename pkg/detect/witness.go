@@ -25,7 +25,7 @@ var witnesses = [...]struct {
 	{"witness.dead", func(e *Evidence) bool { return e.Dead }, "", Crashed, "tmux says that the pane is dead"},
 	{"witness.gone", func(e *Evidence) bool { return e.Process == ProcessGone }, "", Crashed, "the client's process is gone"},
 	{"witness.stopped", func(e *Evidence) bool { return e.Process == ProcessStopped }, "", Crashed, "the client's process is suspended"},
-	{"witness.running", func(e *Evidence) bool { return e.Process == ProcessRunning }, Crashed, Unknown, "the screen shows a shell but the client's process runs"},
+	{"witness.running", func(e *Evidence) bool { return e.Process == ProcessRunning }, Crashed, Unknown, "the client's process runs"},
 	{"witness.client-waiting", clientSays("waiting"), Ready, Gate, "the client's session file says that it waits for a person"},
 	{"witness.client-busy", clientSays("busy"), Ready, Busy, "the client's session file says that a turn runs"},
 	{"witness.transcript-auth", refusedAuth, Ready, Unauth, "the newest event of the transcript is a refusal of the credentials"},
