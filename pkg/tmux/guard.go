@@ -19,25 +19,34 @@ type Guard struct {
 // GuardOf is the guard for a pane as it was seen.
 func GuardOf(p Pane) Guard { return Guard{Pane: p.ID, PID: p.PID, Screen: p.Screen} }
 
-// script defines the sh function "same", which succeeds while the pane shows
-// what was judged, and the variable pane. Command substitution strips trailing
-// newlines on both sides.
-func (g Guard) script(nonce string) string {
-	return fmt.Sprintf("pane=%s\n%sjudged=$(printf '%%s' \"$judged\")\n"+
-		"same() { [ \"$(tmux -u display-message -p -t \"$pane\" '#{pane_id} #{pane_pid}')\" = \"$pane %d\" ] && [ \"$(tmux -u capture-pane -p -e -t \"$pane\")\" = \"$judged\" ]; }\n",
-		transport.Quote(g.Pane), hereDoc("judged", nonce, string(g.Screen)), g.PID)
+// script sets the variable pane and defines the sh functions "same", which
+// succeeds while the pane shows what was judged, and "typable", which demands
+// besides that keys reach the program. One tmux client looks at all of it at
+// once. Command substitution strips trailing newlines on the one side, so they
+// are stripped on the other.
+func (g Guard) script() string {
+	expect := func(mode string) string {
+		return strings.TrimRight(fmt.Sprintf("%s %d%s\n%s", g.Pane, g.PID, mode, g.Screen), "\n")
+	}
+	return assign("pane", g.Pane) + assign("judged", expect("")) + assign("judged_typable", expect(" 0")) +
+		`shown() { tmux -u display-message -p -t "$pane" "#{pane_id} #{pane_pid}$1" \; capture-pane -p -e -t "$pane" 2>/dev/null; }
+same() { [ "$(shown '')" = "$judged" ]; }
+typable() { [ "$(shown ' #{pane_in_mode}')" = "$judged_typable" ]; }
+`
 }
 
 // PressKey presses one key, by tmux's name for it ("Down", "Enter"), if the
 // pane still shows what g holds; otherwise ErrChanged, and nothing was
 // pressed. A pane in copy mode is refused with ErrChanged as well, since the
-// key would go to tmux.
+// key would go to tmux. The other errors are *ServerError and the runner's.
 func PressKey(ctx context.Context, r Runner, g Guard, key string) error {
+	if !validPane(g.Pane) {
+		return ErrChanged
+	}
 	n := newNonce()
-	words, err := answer(ctx, r, n, g.script(n)+fmt.Sprintf(
-		"if [ \"$(tmux -u display-message -p -t \"$pane\" '#{pane_in_mode}')\" = 0 ] && same; then\n"+
-			"  if tmux -u send-keys -t \"$pane\" %s; then echo '%s pressed'; else echo '%s failed'; fi\n"+
-			"else echo '%s changed'; fi\n", transport.Quote(key), n, n, n))
+	words, err := answer(ctx, r, n, g.script()+fmt.Sprintf(
+		"typable || { echo '%[1]s changed'; exit 0; }\n"+
+			"if tmux -u send-keys -t \"$pane\" -- %[2]s; then echo '%[1]s pressed'; else echo '%[1]s failed'; fi\n", n, transport.Quote(key)))
 	switch {
 	case err != nil:
 		return err

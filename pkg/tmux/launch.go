@@ -25,8 +25,10 @@ const (
 // launcher runs the user's login shell, interactive so that it reads the same
 // start-up files as when a person types the command there, and from it a plain
 // sh with the command. The words behind -c are escaped without quotes, which
-// bash, dash, zsh, fish and csh read alike. csh takes no -l beside -c.
-const launcher = `FLEET_RUN=$1 FLEET_PATH=$PATH; export FLEET_RUN FLEET_PATH
+// bash, dash, zsh, fish and csh read alike. csh takes no -l beside -c. Its
+// arguments are the program, its directory and the PATH of the script that
+// launches it; the directory is no -c of tmux, which would expand "#(…)" in it.
+const launcher = `FLEET_RUN=$1 FLEET_DIR=$2 FLEET_PATH=$PATH:$3; export FLEET_RUN FLEET_DIR FLEET_PATH
 shell=${SHELL:-/bin/sh}
 case ${shell##*/} in
   csh|tcsh) exec "$shell" -c 'exec /bin/sh -c eval\ \"\$FLEET_RUN\"' ;;
@@ -40,21 +42,25 @@ const terminalReset = `printf '\033[?1049l\033[?1000l\033[?1002l\033[?1003l\033[
 
 // program is what the inner sh runs: the command, and after it a login shell,
 // so that the session stands when the command ends and a person finds a prompt
-// there. Its exit code is left in EndedOption. The PATH of the script that launched it is appended, since /etc/profile
-// sets PATH anew on Debian.
+// there. The command's exit code is left in EndedOption. It runs in a subshell,
+// where neither an exit, an exec nor a syntax error of its own ends the session,
+// and an interrupt before it has taken the terminal ends it alone. A start-up
+// file may have gone to another directory, and /etc/profile sets PATH anew on
+// Debian: what the login shell lacks is appended.
 func (l Launch) program() string {
-	unset := strings.Join(append([]string{"FLEET_RUN", "FLEET_PATH"}, l.Unset...), " ")
-	return "PATH=$PATH:$FLEET_PATH; export PATH; unset " + unset + "\n" +
-		l.Command + "\ntmux -u set-option -p -t \"$TMUX_PANE\" " + EndedOption + " $? 2>/dev/null\n" +
+	unset := strings.Join(append([]string{"FLEET_RUN", "FLEET_DIR", "FLEET_PATH"}, l.Unset...), " ")
+	return "PATH=$PATH:$FLEET_PATH; fleet_dir=$FLEET_DIR; export PATH; unset CDPATH " + unset + "\ntrap : INT QUIT\n" +
+		"if cd -- \"$fleet_dir\"; then (unset fleet_dir; eval " + transport.Quote(l.Command) + "\n); else (exit 1); fi\n" +
+		"tmux -u set-option -p -t \"$TMUX_PANE\" " + EndedOption + " $? 2>/dev/null\n" +
 		terminalReset + "\nexec \"${SHELL:-/bin/sh}\" -l\n"
 }
 
-// script checks the directory and sets the variables that the tmux command
-// below it uses.
+// script checks the directory, goes there, and sets the variables that the tmux
+// command below it uses. The dot keeps trailing newlines of a name.
 func (l Launch) script(nonce string) string {
 	return fmt.Sprintf("command -v tmux >/dev/null 2>&1 || { echo '%[1]s missing'; exit 0; }\n"+
-		"dir=%[2]s\ncd -- \"$dir\" 2>/dev/null || { echo '%[1]s nodir'; exit 0; }\n%[3]s%[4]s",
-		nonce, DirWord(l.Dir), hereDoc("launcher", nonce, launcher), hereDoc("program", nonce, l.program()))
+		"unset CDPATH; dir=%[2]s\n[ -d \"$dir\" ] && cd -- \"$dir\" 2>/dev/null || { echo '%[1]s nodir'; exit 0; }\ndir=$(pwd; echo .); dir=${dir%%??}\n",
+		nonce, DirWord(l.Dir)) + assign("launcher", launcher) + assign("program", l.program())
 }
 
 // Start makes a detached session and launches the command in it. It returns
@@ -64,32 +70,37 @@ func (l Launch) script(nonce string) string {
 // the runner's.
 func Start(ctx context.Context, r Runner, session string, l Launch) (pane string, err error) {
 	n := newNonce()
-	return launched(answer(ctx, r, n, l.script(n)+fmt.Sprintf(`session=%s
-if ! said=$(tmux -u new-session -d -P -F '#{pane_id}' -s "$session" -x %d -y %d -c "$dir" -- /bin/sh -c "$launcher" sh "$program" 2>&1); then
+	return launched(answer(ctx, r, n, l.script(n)+assign("session", session)+fmt.Sprintf(`# A line of another kind may come with the id, as a warning of the loader.
+id() { printf '%%s\n' "$said" | sed -n '/^%%[0-9][0-9]*$/p' | head -n 1; }
+if said=$(tmux -u new-session -d -P -F '#{pane_id}' -s "$session" -x %[1]d -y %[2]d -- /bin/sh -c "$launcher" sh "$program" "$dir" "$PATH" 2>&1); then
+  pane=$(id)
+  tmux -u set-option -p -t "${pane:-none}" %[4]s "$(date +%%s)" 2>/dev/null || { echo '%[3]s vanished'; exit 0; }
+  echo '%[3]s started' "$pane"
+else
   case $said in
-    "duplicate session"*) said=$(tmux -u list-panes -s -t "=$session" -F '#{pane_id}' | head -n 1); echo '%[4]s started' "$said" ;;
-    *) echo '%[4]s failed' "$said" ;;
+    *"duplicate session"*) said=$(tmux -u list-panes -s -t "=$session" -F '#{pane_id}'); echo '%[3]s started' "$(id)" ;;
+    *) printf '%%s failed %%s\n' '%[3]s' "$said" ;;
   esac
-  exit 0
 fi
-tmux -u set-option -p -t "$said" %[5]s "$(date +%%s)" 2>/dev/null || { echo '%[4]s vanished'; exit 0; }
-echo '%[4]s started' "$said"
-`, transport.Quote(session), Cols, Rows, n, LaunchedOption)))
+`, Cols, Rows, n, LaunchedOption)))
 }
 
 // Relaunch ends what runs in a pane and launches the command there instead; a
 // guard, where one is given, must hold or the error is ErrChanged and nothing
 // was done. Otherwise as Start, and ErrNoSession when the pane is gone.
 func Relaunch(ctx context.Context, r Runner, pane string, g *Guard, l Launch) error {
+	if !validPane(pane) {
+		return ErrNoSession
+	}
 	n := newNonce()
-	check := "pane=" + transport.Quote(pane) + "\n"
+	check := assign("pane", pane)
 	if g != nil {
-		check = g.script(n) + fmt.Sprintf("same || { echo '%s changed'; exit 0; }\n", n)
+		check = g.script() + assign("pane", pane) + fmt.Sprintf("same || { echo '%s changed'; exit 0; }\n", n)
 	}
 	_, err := launched(answer(ctx, r, n, l.script(n)+check+fmt.Sprintf(
 		`tmux -u list-panes -a -F '#{pane_id}' 2>/dev/null | grep -qxF -e "$pane" || { echo '%[1]s nosession'; exit 0; }
 tmux -u set-option -p -u -q -t "$pane" %[3]s
-tmux -u respawn-pane -k -t "$pane" -c "$dir" -- /bin/sh -c "$launcher" sh "$program" || { echo '%[1]s failed'; exit 0; }
+tmux -u respawn-pane -k -t "$pane" -- /bin/sh -c "$launcher" sh "$program" "$dir" "$PATH" || { echo '%[1]s failed'; exit 0; }
 tmux -u set-option -p -t "$pane" %[2]s "$(date +%%s)" 2>/dev/null || { echo '%[1]s vanished'; exit 0; }
 echo '%[1]s started' "$pane"
 `, n, LaunchedOption, EndedOption)))
@@ -113,7 +124,7 @@ func launched(words []string, err error) (string, error) {
 	case "changed":
 		return "", ErrChanged
 	}
-	if len(words) < 2 {
+	if len(words) < 2 || !validPane(words[1]) {
 		return "", ErrVanished
 	}
 	return words[1], nil

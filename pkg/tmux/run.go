@@ -37,11 +37,17 @@ func answer(ctx context.Context, r Runner, nonce, script string) ([]string, erro
 	return words, nil
 }
 
-// hereDoc assigns text to a shell variable whatever is in it but NUL, without
-// any of it reaching an argument list. The dot keeps the trailing newlines
-// that a command substitution would strip.
-func hereDoc(variable, nonce, text string) string {
-	return fmt.Sprintf("%s=$(cat <<'%s'\n%s.\n%s\n); %s=${%s%%.}\n", variable, nonce, text, nonce, variable, variable)
+// assign sets a shell variable to text. No here-document: dash loses bytes of
+// one (see transport.Quote), and it would end in a line feed.
+func assign(variable, text string) string {
+	return variable + "=" + transport.Quote(text) + "\n"
+}
+
+// validPane is whether id has the form of a pane's id, as it must before it
+// stands within a command that tmux parses.
+func validPane(id string) bool {
+	digits, ok := strings.CutPrefix(id, "%")
+	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
 // DirWord is a directory as one sh word. A leading ~ is the home directory of

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -128,31 +129,37 @@ done | tmux -u source-file - 2>/dev/null
 // server that does not run is no error.
 func (q Query) Parse(out []byte) (Snapshot, error) {
 	var snap Snapshot
-	byID := map[string]*Pane{}
 	wanted := map[string]bool{}
 	for _, s := range q.sessions {
 		wanted[s] = true
 	}
-	var open *Pane // whose screen is being read
-	var screen bytes.Buffer
+	// By pane id: a pane is in several sessions when its window is linked, as in
+	// a group of sessions.
+	paths, titles, screens := map[string]string{}, map[string]string{}, map[string][]byte{}
+	var screen []byte          // of the pane whose screen is being read
+	var text map[string]string // which a line without a record goes on with
+	open, last := "", ""
 	for line := range bytes.Lines(out) {
 		rest, ours := bytes.CutPrefix(bytes.TrimSuffix(line, []byte("\n")), []byte(q.nonce))
 		if !ours || len(rest) == 0 {
-			if open != nil {
-				screen.Write(line)
+			switch {
+			case open != "":
+				screen = append(screen, line...)
+			case text != nil: // the name of a directory may have a line feed
+				text[last] += "\n" + string(bytes.TrimSuffix(line, []byte("\n")))
 			}
 			continue
 		}
 		sep, fields := rest[0], strings.Split(string(rest[1:]), string(rest[0]))
+		text = nil
 		switch {
 		case sep == ' ' && fields[0] == "screen" && len(fields) == 2:
-			open = byID["%"+fields[1]]
-			screen.Reset()
+			open, screen = "%"+fields[1], nil
 		case sep == ' ' && fields[0] == "end":
-			if open != nil && screen.Len() > 0 {
-				open.Screen = bytes.Clone(bytes.TrimSuffix(screen.Bytes(), []byte("\n")))
+			if open != "" && len(screen) > 0 {
+				screens[open] = bytes.TrimSuffix(screen, []byte("\n"))
 			}
-			open = nil
+			open, screen = "", nil
 		case sep != '\t':
 		case fields[0] == "missing":
 			return snap, ErrNotInstalled
@@ -173,16 +180,20 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 			if err != nil {
 				return snap, err
 			}
-			byID[p.ID] = &p
-			snap.Panes = append(snap.Panes, p)
-		case fields[0] == "path" && len(fields) > 2 && byID[fields[1]] != nil:
-			byID[fields[1]].Path = strings.Join(fields[2:], "\t")
-		case fields[0] == "title" && len(fields) > 2 && byID[fields[1]] != nil:
-			byID[fields[1]].Title = strings.Join(fields[2:], "\t")
+			if !slices.ContainsFunc(snap.Panes, func(o Pane) bool { return o.Session == p.Session && o.ID == p.ID }) {
+				snap.Panes = append(snap.Panes, p)
+			}
+		case fields[0] == "path" && len(fields) > 2:
+			text, last = paths, fields[1]
+			text[last] = strings.Join(fields[2:], "\t")
+		case fields[0] == "title" && len(fields) > 2:
+			text, last = titles, fields[1]
+			text[last] = strings.Join(fields[2:], "\t")
 		}
 	}
 	for i := range snap.Panes {
-		snap.Panes[i] = *byID[snap.Panes[i].ID]
+		p := &snap.Panes[i]
+		p.Path, p.Title, p.Screen = paths[p.ID], titles[p.ID], screens[p.ID]
 	}
 	return snap, nil
 }
