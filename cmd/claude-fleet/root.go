@@ -98,14 +98,11 @@ func (a *app) load() (*fleet.Fleet, error) {
 	if a.timeout < 0 {
 		return nil, usagef("--timeout must be above zero")
 	}
-	f, err := fleet.Load(a.config)
-	if err != nil {
-		return nil, err
-	}
-	if a.timeout > 0 {
-		f.SetTimeout(a.timeout)
-	}
-	return f, nil
+	return fleet.Load(a.config, fleet.WithTimeout(a.timeout), fleet.WithNotices(func(n fleet.Notice) {
+		if !n.Minor || a.verbose {
+			fmt.Fprintf(a.err, "claude-fleet: %s: %s\n", n.Machine, n.Text)
+		}
+	}))
 }
 
 // with loads the fleet, runs a command over it and closes the connections.

@@ -79,7 +79,12 @@ func HintOf(err error) string {
 
 // unreachable wraps what a transport said of a host.
 func unreachable(host string, err error) *Error {
-	return &Error{Class: ClassUnreachable, Host: host, State: detect.Unreachable, Msg: "unreachable: " + err.Error(), Hint: HintOf(err), Err: err}
+	msg := "unreachable: " + err.Error()
+	var te *transport.Error
+	if errors.As(err, &te) { // its text would name the machine a second time
+		msg = fmt.Sprintf("unreachable (%s): %v", te.Kind, te.Err)
+	}
+	return &Error{Class: ClassUnreachable, Host: host, State: detect.Unreachable, Msg: msg, Hint: HintOf(err), Err: err}
 }
 
 // failed wraps an error of a step that had reached the host. An error of the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sourcegraph/conc/pool"
@@ -19,21 +20,64 @@ type Fleet struct {
 	conns *transport.Pool
 }
 
+// Option changes how a Fleet works.
+type Option func(*options)
+
+type options struct {
+	timeout time.Duration
+	notice  func(Notice)
+}
+
+// WithTimeout gives every host the deadline d in place of the table's.
+func WithTimeout(d time.Duration) Option { return func(o *options) { o.timeout = d } }
+
+// Notice is something that a user should know although the work goes on.
+type Notice struct {
+	Machine string // as ssh knows it
+	Text    string // neutralised
+	// Minor notices are for whoever asked for details: a keyword in ssh_config
+	// that is not acted on. The others, such as a host key that was accepted
+	// unseen because ssh_config says so, are for everybody.
+	Minor bool
+}
+
+// WithNotices has tell called for each notice, from several goroutines.
+func WithNotices(tell func(Notice)) Option { return func(o *options) { o.notice = tell } }
+
 // Load reads the fleet table at path, or where path is empty from
 // $CLAUDE_FLEET_CONFIG, else claude-fleet/fleet.conf in the user's config
 // folder, else one local host for the current directory. The errors are
 // *ConfigError, several of them joined. No connection is made yet.
-func Load(path string) (*Fleet, error) {
+func Load(path string, opts ...Option) (*Fleet, error) {
 	table, err := LoadTable(path)
 	if err != nil {
 		return nil, err
 	}
-	return New(table), nil
+	return New(table, opts...), nil
 }
 
 // New is a fleet over a table that the caller has read or made.
-func New(table *Table) *Fleet {
-	return &Fleet{table: table, conns: transport.NewPool(transport.Options{})}
+func New(table *Table, opts ...Option) *Fleet {
+	o := options{notice: func(Notice) {}}
+	for _, set := range opts {
+		set(&o)
+	}
+	if o.timeout > 0 {
+		hosts := slices.Clone(table.Hosts)
+		for i := range hosts {
+			hosts[i].Timeout = o.timeout
+		}
+		table = &Table{Path: table.Path, Hosts: hosts}
+	}
+	return &Fleet{table: table, conns: transport.NewPool(transport.Options{
+		Warn: func(e transport.Endpoint, text string) {
+			o.notice(Notice{Machine: e.String(), Text: transport.Neutralise(text)})
+		},
+		Unhonoured: func(e transport.Endpoint, keywords []string) {
+			text := "ssh_config sets what is not acted on here: " + strings.Join(keywords, ", ")
+			o.notice(Notice{Machine: e.String(), Text: transport.Neutralise(text), Minor: true})
+		},
+	})}
 }
 
 // Close ends all connections. Sessions on the hosts go on.
@@ -41,17 +85,6 @@ func (f *Fleet) Close() error { return f.conns.Close() }
 
 // Table is the fleet table.
 func (f *Fleet) Table() *Table { return f.table }
-
-// SetTimeout replaces every host's deadline, as a global --timeout does. It
-// must be called before any other method.
-func (f *Fleet) SetTimeout(d time.Duration) {
-	hosts := make([]Host, len(f.table.Hosts))
-	copy(hosts, f.table.Hosts)
-	for i := range hosts {
-		hosts[i].Timeout = d
-	}
-	f.table = &Table{Path: f.table.Path, Hosts: hosts}
-}
 
 // AllHosts names every host to Select, for verbs that act and so want their
 // hosts named. A tag of the table that is called so comes first.

@@ -19,13 +19,13 @@ import (
 )
 
 // open is a fleet over a rig's hosts, from its fleet.conf.
-func open(t *testing.T, r *rig.Rig) *fleet.Fleet {
+func open(t *testing.T, r *rig.Rig, opts ...fleet.Option) *fleet.Fleet {
 	t.Helper()
 	for _, v := range r.LocalEnv() {
 		name, value, _ := strings.Cut(v, "=")
 		t.Setenv(name, value)
 	}
-	f, err := fleet.Load("")
+	f, err := fleet.Load("", opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,10 +63,10 @@ func state(t *testing.T, f *fleet.Fleet, name string) fleet.Status {
 	return fleet.Status{}
 }
 
-func waitReady(t *testing.T, f *fleet.Fleet, name string) {
+func waitReady(t *testing.T, f *fleet.Fleet) {
 	t.Helper()
-	rigtest.Eventually(t, 30*time.Second, name+" to be ready", func() (bool, string) {
-		s := state(t, f, name)
+	rigtest.Eventually(t, 30*time.Second, "alpha to be ready", func() (bool, string) {
+		s := state(t, f, "alpha")
 		return s.State == detect.Ready, fmt.Sprintf("%s by %s: %s", s.State, s.Rule, s.Why)
 	})
 }
@@ -112,7 +112,7 @@ func TestSendAwkward(t *testing.T) {
 		long,
 		strings.Join(lines, "\n"),
 	} {
-		waitReady(t, f, "alpha")
+		waitReady(t, f)
 		out, err := f.Send(t.Context(), "alpha", p)
 		if err != nil || out.Result != fleet.Accepted || out.Record == "" {
 			t.Errorf("send %.60q: %s, %v", p, out.Result, err)
@@ -124,7 +124,7 @@ func TestSendAwkward(t *testing.T) {
 		})
 	}
 	// A prompt over what is typed goes as one paste, in the client's own frame.
-	waitReady(t, f, "alpha")
+	waitReady(t, f)
 	huge := strings.TrimSpace(strings.Repeat("0123456789abcdef\n", 4000)) // 68 kB
 	if out, err := f.Send(t.Context(), "alpha", huge); err != nil || out.Result != fleet.Accepted {
 		t.Errorf("send 68 kB: %s, %v", out.Result, err)
@@ -145,7 +145,7 @@ func TestSendOnce(t *testing.T) {
 		wg.Go(func() { _, errs[i] = f.Send(t.Context(), "alpha", prompt(i)) })
 	}
 	wg.Wait()
-	waitReady(t, f, "alpha")
+	waitReady(t, f)
 	accepted := 0
 	for i, err := range errs {
 		want := 0
@@ -176,7 +176,7 @@ func TestSendWithBrokenLink(t *testing.T) {
 	proxy := r.Host("alpha").Proxy
 	results := map[fleet.Result]int{}
 	for i := range 12 {
-		waitReady(t, f, "alpha")
+		waitReady(t, f)
 		prompt := fmt.Sprintf("prompt %d over a bad link", i)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		cut := time.AfterFunc(time.Duration(i)*250*time.Millisecond, proxy.Cut)
@@ -193,7 +193,7 @@ func TestSendWithBrokenLink(t *testing.T) {
 				return count(r, prompt) == 1, fmt.Sprint(count(r, prompt))
 			})
 		case fleet.Refused, fleet.Unreachable:
-			waitReady(t, f, "alpha")
+			waitReady(t, f)
 			if s := state(t, f, "alpha"); count(r, prompt) != 0 || s.Draft != "" {
 				t.Errorf("%d: %s (%v), but the API has it %d times and the draft is %q", i, out.Result, err, count(r, prompt), s.Draft)
 			}
@@ -219,8 +219,7 @@ func TestSendWithBrokenLink(t *testing.T) {
 // once, and breaking off leaves nothing running.
 func TestStatusDoesNotWait(t *testing.T) {
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha"}, rig.HostSpec{Name: "beta"}, rig.HostSpec{Name: "here", Local: true})
-	f := open(t, r)
-	f.SetTimeout(20 * time.Second)
+	f := open(t, r, fleet.WithTimeout(20*time.Second))
 	if err := r.Host("beta").FreezeSSHD(); err != nil {
 		t.Fatal(err)
 	}
@@ -250,8 +249,7 @@ func TestStatusDoesNotWait(t *testing.T) {
 // that a deadline cut short to be unreachable for that reason.
 func TestStatusWithin(t *testing.T) {
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha"}, rig.HostSpec{Name: "beta", Proxy: true})
-	f := open(t, r)
-	f.SetTimeout(4 * time.Second)
+	f := open(t, r, fleet.WithTimeout(4*time.Second))
 	for s := range f.Status(t.Context()) { // both connections are made
 		if s.State != detect.Down {
 			t.Fatalf("%s: %s", s.Host.Name, s.State)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -50,8 +51,8 @@ func (r *route) warnOnce(s *settings) {
 	first := !r.warned
 	r.warned = true
 	r.mu.Unlock()
-	if first && len(s.unhonoured) > 0 && r.pool.opts.Warn != nil {
-		r.pool.opts.Warn(r.key.Endpoint, "ssh_config sets what is not acted on here: "+strings.Join(s.unhonoured, ", "))
+	if first && len(s.unhonoured) > 0 && r.pool.opts.Unhonoured != nil {
+		r.pool.opts.Unhonoured(r.key.Endpoint, slices.Clone(s.unhonoured))
 	}
 }
 

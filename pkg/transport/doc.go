@@ -16,7 +16,7 @@
 // there is an ssh binary), known_hosts, agent and key files, ProxyJump and
 // ProxyCommand. Passwords and passphrases are not asked for. A setting that
 // would be unsafe to leave out is refused by name; others that are not acted on
-// are named to Options.Warn.
+// are named to Options.Unhonoured.
 //
 // What may live here: endpoints and how ssh_config resolves them, host keys,
 // authentication, the connection pool, the running of scripts and the framing

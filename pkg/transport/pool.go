@@ -26,10 +26,12 @@ type Options struct {
 	// MaxConns is how many connections one endpoint may have, 8 channels each;
 	// default 8. Work beyond them waits.
 	MaxConns int
-	// Warn is told what the user should know although the work goes on: an
-	// unknown host key that was accepted, a set ssh_config keyword that is not
-	// acted on. It is called from several goroutines; nil drops it.
-	Warn func(e Endpoint, text string)
+	// Warn is told what the user has to know although the work goes on, such as
+	// an unknown host key that was accepted; nil drops it. Unhonoured is told,
+	// once an endpoint, the keywords that its ssh_config sets and that are not
+	// acted on here; nil drops it. Both are called from several goroutines.
+	Warn       func(e Endpoint, text string)
+	Unhonoured func(e Endpoint, keywords []string)
 }
 
 func (o Options) withDefaults() Options {

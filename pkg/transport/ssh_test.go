@@ -142,6 +142,27 @@ func TestHostKeys(t *testing.T) {
 	})
 }
 
+// TestUnhonoured has a keyword that is set and not acted on named once, and one
+// that is acted on, or not set, never.
+func TestUnhonoured(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	told := make(chan []string, 8)
+	p := newPool(t, Options{Unhonoured: func(_ Endpoint, keywords []string) { told <- keywords }})
+	e := s.endpoint("Compression yes", "ConnectTimeout 7")
+	succeed(t, p, e)
+	succeed(t, p, e)
+	succeed(t, p, s.endpoint("ConnectTimeout 7"))
+	close(told)
+	var all []string
+	for keywords := range told {
+		all = append(all, strings.Join(keywords, ","))
+	}
+	if len(all) != 1 || !strings.EqualFold(all[0], "compression") {
+		t.Errorf("told %q", all)
+	}
+}
+
 // TestMoreKeyTypesThanKnown is the server with three keys of which known_hosts
 // has but one, as OpenSSH leaves it.
 func TestMoreKeyTypesThanKnown(t *testing.T) {
