@@ -43,16 +43,17 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"rig":        cmdRig,      // rig NAME[:local,trusted,bypass,proxy,noclient]…: start hosts
-			"until":      cmdUntil,    // until SECONDS REGEXP ARGS…: run claude-fleet until its output matches
-			"prompts":    cmdPrompts,  // prompts COUNT TEXT: the API was given that prompt so often
-			"holding":    cmdHolding,  // holding NAME: wait until the API holds an answer back
-			"release":    cmdRelease,  // release NAME: let it answer
-			"killclient": cmdKill,     // killclient HOST: kill -9 its client
-			"sshd":       cmdSSHD,     // sshd HOST stop|start|freeze|thaw
-			"on":         cmdOn,       // on HOST PROGRAM ARGS…: run a program as if on the host
-			"waitsize":   cmdWaitSize, // waitsize HOST SESSION 80x24: wait until its client has that size
-			"terminal":   cmdTerminal, // terminal run|expect|send|resize|wait …: a real pty
+			"rig":        cmdRig,        // rig NAME[:local,trusted,bypass,proxy,noclient]…: start hosts
+			"until":      cmdUntil,      // until SECONDS REGEXP ARGS…: run claude-fleet until its output matches
+			"prompts":    cmdPrompts,    // prompts COUNT TEXT: the API was given that prompt so often
+			"holding":    cmdHolding,    // holding NAME: wait until the API holds an answer back
+			"release":    cmdRelease,    // release NAME: let it answer
+			"killclient": cmdKill,       // killclient HOST: kill -9 its client
+			"killserver": cmdKillServer, // killserver HOST: end its tmux server and wait until it has
+			"sshd":       cmdSSHD,       // sshd HOST stop|start|freeze|thaw
+			"on":         cmdOn,         // on HOST PROGRAM ARGS…: run a program as if on the host
+			"waitsize":   cmdWaitSize,   // waitsize HOST SESSION 80x24: wait until its client has that size
+			"terminal":   cmdTerminal,   // terminal run|expect|send|resize|wait …: a real pty
 		},
 	})
 }
@@ -178,6 +179,19 @@ func cmdKill(ts *testscript.TestScript, neg bool, args []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	ts.Check(host(ts, args[0]).KillClient(ctx))
+}
+
+func cmdKillServer(ts *testscript.TestScript, neg bool, args []string) {
+	only(ts, neg, len(args) == 1, "killserver HOST")
+	h := host(ts, args[0])
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	_, err := h.Tmux(ctx, "kill-server")
+	ts.Check(err)
+	poll(ts, 20*time.Second, "the tmux server is gone", func() bool {
+		out, err := h.Command(ctx, "tmux", "list-sessions").CombinedOutput()
+		return err != nil && strings.HasPrefix(string(out), "no server running")
+	})
 }
 
 func cmdSSHD(ts *testscript.TestScript, neg bool, args []string) {

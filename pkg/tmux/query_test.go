@@ -138,7 +138,14 @@ func TestQueryServers(t *testing.T) {
 	}{
 		"runs":          {func(m *machine) { m.pane("work", "sleep", "1000") }, true, ""},
 		"never started": {func(*machine) {}, false, ""},
-		"has ended":     {func(m *machine) { m.pane("work", "sleep", "1000"); m.tmux("kill-server") }, false, ""},
+		"has ended": {func(m *machine) {
+			m.pane("work", "sleep", "1000")
+			m.tmux("kill-server")
+			m.eventually("the server is gone", func() (bool, string) {
+				out, _ := exec.Command("tmux", "list-sessions").CombinedOutput()
+				return strings.HasPrefix(string(out), "no server running"), string(out)
+			})
+		}, false, ""},
 		"left a socket": {func(m *machine) { m.killedServer() }, false, ""},
 		"not installed": {func(m *machine) { m.onlyProgram("cat") }, false, "none"},
 		"other version": {func(m *machine) { m.front("tmux", stranger) }, false, "protocol version mismatch"},

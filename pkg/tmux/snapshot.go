@@ -112,11 +112,13 @@ func (q Query) Fragment() string {
 		return b.String()
 	}
 	// display-message would expand the "%" of a pane id as a date, so the
-	// records name panes by number alone.
+	// records name panes by number alone. What goes with the screen, such as the
+	// cursor, is asked for beside it: the server runs both before it reads on
+	// from the pane, and a cursor of a moment ago would contradict the screen.
 	fmt.Fprintf(&b, `printf '%%s\n' "$panes" | while IFS='	' read -r mark kind session id rest; do
   [ "$mark $kind" = '%[1]s pane' ] || continue
   case $session in
-    %[2]s) printf 'display-message -p "%[1]s screen %%s"\ncapture-pane -p -e -t "%%s"\ndisplay-message -p "%[1]s end %%s"\n' "${id#?}" "$id" "${id#?}" ;;
+    %[2]s) printf 'display-message -p -t "%%s" "%[1]s screen %%s #{cursor_x} #{cursor_y} #{pane_in_mode} #{alternate_on}"\ncapture-pane -p -e -t "%%s"\ndisplay-message -p "%[1]s end %%s"\n' "$id" "${id#?}" "$id" "${id#?}" ;;
   esac
 done | tmux -u source-file - 2>/dev/null
 `, n, strings.Join(q.sessions, "|"))
@@ -135,7 +137,7 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 	}
 	// By pane id: a pane is in several sessions when its window is linked, as in
 	// a group of sessions.
-	paths, titles, screens := map[string]string{}, map[string]string{}, map[string][]byte{}
+	paths, titles, screens, beside := map[string]string{}, map[string]string{}, map[string][]byte{}, map[string][]string{}
 	var screen []byte          // of the pane whose screen is being read
 	var text map[string]string // which a line without a record goes on with
 	open, last := "", ""
@@ -153,8 +155,9 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 		sep, fields := rest[0], strings.Split(string(rest[1:]), string(rest[0]))
 		text = nil
 		switch {
-		case sep == ' ' && fields[0] == "screen" && len(fields) == 2:
+		case sep == ' ' && fields[0] == "screen" && len(fields) == 6:
 			open, screen = "%"+fields[1], nil
+			beside[open] = fields[2:]
 		case sep == ' ' && fields[0] == "end":
 			if open != "" && len(screen) > 0 {
 				screens[open] = bytes.TrimSuffix(screen, []byte("\n"))
@@ -194,6 +197,14 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 	for i := range snap.Panes {
 		p := &snap.Panes[i]
 		p.Path, p.Title, p.Screen = paths[p.ID], titles[p.ID], screens[p.ID]
+		if f := beside[p.ID]; f != nil && p.Screen != nil {
+			x, errX := strconv.Atoi(f[0])
+			y, errY := strconv.Atoi(f[1])
+			if errX == nil && errY == nil {
+				p.CursorX, p.CursorY = x, y
+			}
+			p.InMode, p.Alternate = f[2] != "0" && f[2] != "", f[3] == "1"
+		}
 	}
 	return snap, nil
 }
