@@ -20,13 +20,18 @@ func NewPastQuery(dir string) PastQuery { return PastQuery{NewQuery(), dir} }
 // which a prompt was given, with the directory that each record names: two
 // directories can share one folder.
 func (q PastQuery) Fragment() string {
-	return configDir + fmt.Sprintf(`cd -- "$base/projects/%s" 2>/dev/null || exit 0
-ls -t -- *.jsonl 2>/dev/null | head -n 16 | while IFS= read -r f; do
-  LC_ALL=C grep -a -q '"type":"user"' "$f" || continue
-  printf '%s %%s %%s\n' "${f%%.jsonl}" "$(LC_ALL=C grep -a -m 1 '"type":"user"' "$f" | LC_ALL=C grep -a -o '"cwd":"[^"]*"' | head -n 1)"
+	folder := Slug(q.dir)
+	if len(folder) > maxSlug {
+		folder = folder[:maxSlug] + "-*"
+	}
+	return configDir + fmt.Sprintf(`cd -- "$base/projects" 2>/dev/null || exit 0
+ls -t -- ./%[1]s/*.jsonl 2>/dev/null | head -n 16 | while IFS= read -r f; do
+  prompt=$(LC_ALL=C grep -a -m 1 '"type":"user"' "$f" 2>/dev/null) || continue
+  name=${f##*/}
+  printf '%[2]s %%s %%s\n' "${name%%.jsonl}" "$(printf '%%s\n' "$prompt" | LC_ALL=C grep -a -o -E '"cwd":"([^"\]|\\.)*"' | head -n 1)"
 done
 :
-`, Slug(q.dir), q.nonce)
+`, folder, q.nonce)
 }
 
 // Parse returns the ids of the directory's conversations, newest first.

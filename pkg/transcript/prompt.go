@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 // Normalise is what becomes of a prompt on its way into a conversation, as
@@ -18,46 +19,68 @@ func Normalise(prompt string) string {
 // placeholder (over 800 characters, or over three lines, in one paste).
 var pasted = regexp.MustCompile(`(?s)\n*<pasted_content id="([0-9a-f]+)">\n(.*?)\n</pasted_content id="([0-9a-f]+)">\n?`)
 
+// What the client writes, as a user or local_command record, for a command that
+// it carries out itself: the name comes first.
 var (
 	commandName = regexp.MustCompile(`(?s)<command-name>(.*?)</command-name>`)
 	commandArgs = regexp.MustCompile(`(?s)<command-args>(.*?)</command-args>`)
+	shellInput  = regexp.MustCompile(`(?s)^<bash-input>(.*)</bash-input>$`)
 )
 
-// Matches tells whether a prompt record is the prompt that was sent: equal
-// after Normalise, once the frame of a large paste is taken off, or the slash
-// command that it is.
+// Matches tells whether a record is the prompt that was sent: equal after
+// Normalise, once the frame of a large paste is taken off, or the slash command
+// or the "!" shell command that it is.
 func Matches(record Record, prompt string) bool {
 	text, ok := record.Prompt()
+	if record.Type == "system" && record.Subtype == "local_command" && !record.Meta && !record.Side {
+		text, ok = record.Text(), true
+	} else if ok && (Normalise(text) == Normalise(prompt) || Normalise(pasted.ReplaceAllString(text, "$2")) == Normalise(prompt)) {
+		return true
+	}
 	if !ok {
 		return false
 	}
 	want := Normalise(prompt)
-	if Normalise(text) == want || Normalise(pasted.ReplaceAllString(text, "$2")) == want {
-		return true
+	if command, ok := strings.CutPrefix(want, "!"); ok {
+		input := shellInput.FindStringSubmatch(text)
+		return input != nil && Normalise(input[1]) == Normalise(command)
 	}
-	name := commandName.FindStringSubmatch(text)
-	if name == nil || !strings.HasPrefix(want, "/") {
+	// The tags that a person writes into a prompt are not at its beginning, or the
+	// whole prompt is other text.
+	if !strings.HasPrefix(want, "/") || !strings.HasPrefix(text, "<command-") {
 		return false
 	}
-	got := name[1]
-	if args := commandArgs.FindStringSubmatch(text); args != nil && args[1] != "" {
-		got += " " + args[1]
+	name := commandName.FindStringSubmatch(text)
+	if name == nil {
+		return false
 	}
-	return Normalise(got) == want
+	args := ""
+	if m := commandArgs.FindStringSubmatch(text); m != nil {
+		args = m[1]
+	}
+	wantName, wantArgs := want, ""
+	if i := strings.IndexFunc(want, unicode.IsSpace); i >= 0 {
+		wantName, wantArgs = want[:i], want[i:]
+	}
+	return Normalise(name[1]) == wantName && Normalise(args) == Normalise(wantArgs)
 }
 
 // SinceFragment is the sh text that prints the turn records of a conversation
-// behind its first offset bytes. The id must be one that Query found.
+// that begin behind its first offset bytes. A record that the offset falls into
+// is not among them: ParseRecords passes over what is left of it. The id must be
+// one that Query found.
 func SinceFragment(id string, offset int64) string {
-	return configDir + fmt.Sprintf("for t in \"$base\"/projects/*/%s.jsonl; do [ -f \"$t\" ] && tail -c +%d \"$t\" | %s; done\n:\n",
-		safeID(id), offset+1, onlyTurns)
+	return tailFragment(id, fmt.Sprintf("+%d", max(offset, 0)+1))
 }
 
 // TailFragment is the sh text that prints the turn records in the last max
 // bytes of a conversation.
 func TailFragment(id string, max int64) string {
-	return configDir + fmt.Sprintf("for t in \"$base\"/projects/*/%s.jsonl; do [ -f \"$t\" ] && tail -c %d \"$t\" | %s; done\n:\n",
-		safeID(id), max, onlyTurns)
+	return tailFragment(id, fmt.Sprint(max))
+}
+
+func tailFragment(id, from string) string {
+	return configDir + fmt.Sprintf("t=$(newest '%s')\n[ -f \"$t\" ] && tail -c %s \"$t\" | %s\n:\n", safeID(id), from, onlyTurns)
 }
 
 // safeID drops what is not part of a conversation's id, which stands unquoted

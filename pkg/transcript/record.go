@@ -111,6 +111,10 @@ func joinText(blocks []Block) string {
 // Text is the text of the record's blocks, one below the other.
 func (r Record) Text() string { return joinText(r.Blocks) }
 
+// ownOutput begins user records in which the client puts what a command of its
+// own, or a "!" shell command, printed.
+var ownOutput = []string{"<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-stdout>", "<bash-stderr>"}
+
 // Prompt is the text of a prompt, and whether the record is one: what a person
 // or a program gave the client, as against tool results, what the client adds
 // itself, and what it tells a subagent.
@@ -123,5 +127,11 @@ func (r Record) Prompt() (string, bool) {
 			return "", false
 		}
 	}
-	return r.Text(), true
+	text := r.Text()
+	for _, tag := range ownOutput {
+		if strings.HasPrefix(text, tag) && (strings.HasSuffix(text, "</"+tag[1:]) || strings.HasSuffix(text, "</bash-stderr>")) {
+			return "", false
+		}
+	}
+	return text, true
 }

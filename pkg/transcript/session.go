@@ -50,8 +50,13 @@ func NewQuery() Query {
 // the large ones and are dropped on the machine.
 const tailBytes = 256 << 10
 
-// configDir sets base to the folder where the client keeps its files.
-const configDir = "base=${CLAUDE_CONFIG_DIR:-$HOME/.claude}\n"
+// configDir sets base to the folder where the client keeps its files, and
+// defines "newest", which prints the path of a conversation's file: of the one
+// written last where several folders hold it. The lines that it reads are paths
+// of the client's own making, without line feeds.
+const configDir = `base=${CLAUDE_CONFIG_DIR:-$HOME/.claude}
+newest() { ls -t -- "$base"/projects/*/"$1.jsonl" 2>/dev/null | head -n 1; }
+`
 
 // onlyTurns keeps the records that say what happened in a conversation.
 const onlyTurns = `LC_ALL=C grep -a -E '"type":"(user|assistant|system)"'`
@@ -71,17 +76,15 @@ for f in "$base"/sessions/*.json; do
     start=${20:-gone}
   elif [ ! -d /proc/self ] && kill -0 "$pid" 2>/dev/null; then start=alive
   fi
-  printf '%[1]s session %%s\n' "$start"
-  head -c 16384 "$f"; echo
+  printf '%[1]s session %%s %%s\n' "$pid" "$start"
+  head -c 16384 "$f" | tr -d '\n'; echo
   [ "$start" != gone ] || continue
-  id=$(sed -n 's/.*"sessionId":"\([0-9a-fA-F-]*\)".*/\1/p' "$f" | head -n 1)
+  id=$(LC_ALL=C sed -n 's/.*"sessionId" *: *"\([0-9a-zA-Z-]*\)".*/\1/p' "$f" | head -n 1)
   [ -n "$id" ] || continue
-  for t in "$base"/projects/*/"$id.jsonl"; do
-    [ -f "$t" ] || continue
-    printf '%[1]s tail %%s\n' "$(wc -c < "$t" | tr -d ' ')"
-    tail -c %[2]d "$t" | %[3]s | tail -n 12
-    break
-  done
+  t=$(newest "$id")
+  [ -f "$t" ] || continue
+  printf '%[1]s tail %%s\n' "$(wc -c < "$t" | tr -d ' ')"
+  tail -c %[2]d "$t" | %[3]s | tail -n 12
 done
 :
 `, q.nonce, tailBytes, onlyTurns)
@@ -91,7 +94,8 @@ done
 // when the client is in the middle of writing one, are passed over.
 func (q Query) Parse(out []byte) []Session {
 	var sessions []Session
-	var start string
+	var open *Session // whose tail comes; nil when its file could not be read
+	var pid, start string
 	section := ""
 	for line := range bytes.Lines(out) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
@@ -100,27 +104,27 @@ func (q Query) Parse(out []byte) []Session {
 			section = kind
 			switch kind {
 			case "session":
-				start = value
+				open = nil
+				pid, start, _ = strings.Cut(value, " ")
 			case "tail":
-				if len(sessions) > 0 {
-					sessions[len(sessions)-1].Size, _ = strconv.ParseInt(value, 10, 64)
+				if open != nil {
+					open.Size, _ = strconv.ParseInt(value, 10, 64)
 				}
 			}
 			continue
 		}
 		switch section {
 		case "session":
-			s, ok := parseSession(line, start)
 			section = "" // one line a file
-			if ok {
+			// A file that is not named after its process tells nothing: the process
+			// that was looked at is another.
+			if s, ok := parseSession(line, start); ok && strconv.Itoa(s.PID) == pid {
 				sessions = append(sessions, s)
-			} else {
-				start = ""
+				open = &sessions[len(sessions)-1]
 			}
 		case "tail":
-			if r, ok := ParseRecord(line); ok && start != "" {
-				last := &sessions[len(sessions)-1]
-				last.Tail = append(last.Tail, r)
+			if r, ok := ParseRecord(line); ok && open != nil {
+				open.Tail = append(open.Tail, r)
 			}
 		}
 	}
@@ -156,9 +160,14 @@ func parseSession(line []byte, start string) (Session, bool) {
 	return s, true
 }
 
+// maxSlug is the length from which on the client cuts a slug and appends a hash
+// to it (read from client 2.1.332).
+const maxSlug = 200
+
 // Slug is the name of the folder that holds the conversations of a directory:
 // each UTF-16 unit outside [A-Za-z0-9] becomes "-", so two directories can
-// share one.
+// share one. Of a slug over 200 characters the client takes the first 200, "-",
+// and a hash of its own; Slug gives it whole.
 func Slug(dir string) string {
 	var b strings.Builder
 	for _, r := range dir {
