@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -37,6 +38,9 @@ box).` + exitStatus(0, 2),
 					rows.add(s)
 				}
 				rows.finish()
+				if cmd.Context().Err() != nil {
+					return errors.New("interrupted")
+				}
 				return nil
 			})
 		},

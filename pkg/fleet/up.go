@@ -22,6 +22,9 @@ const (
 	unknownGrace = 3 * time.Second
 )
 
+// exitNotFound is the exit code with which sh says that there is no such command.
+const exitNotFound = 127
+
 // inherited are the variables that the tmux server may have from a client it
 // was started under; with the first, a client refuses to start.
 var inherited = []string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID"}
@@ -181,8 +184,16 @@ func (f *Fleet) step(ctx context.Context, h Host, s seen, c *climb) (done bool, 
 // once without it if the client would not have it.
 func (f *Fleet) relaunch(ctx context.Context, h Host, s seen, c *climb) (bool, error) {
 	id := ""
+	if c.launched && s.pane.Ended && s.pane.ExitCode == exitNotFound {
+		return true, &Error{Class: ClassFailed, Host: h.Name, State: s.State, Rule: s.Rule, Msg: "the command was not found there: " + h.Command,
+			Hint: "install the client on the host, or name it by its path with command in fleet.conf"}
+	}
 	if c.launched && !c.resumed || c.fresh {
-		return true, &Error{Class: ClassFailed, Host: h.Name, State: s.State, Rule: s.Rule, Msg: "the client ended as soon as it was started (" + s.Why + ")",
+		why := s.Why
+		if s.pane.Ended {
+			why = fmt.Sprintf("exit code %d", s.pane.ExitCode)
+		}
+		return true, &Error{Class: ClassFailed, Host: h.Name, State: s.State, Rule: s.Rule, Msg: "the client ended as soon as it was started (" + why + ")",
 			Hint: "see what it said with: claude-fleet attach " + h.Name}
 	}
 	if c.launched {
