@@ -56,14 +56,14 @@ func runBox(conf string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	fmt.Print("\x1b[?1049h\x1b[?2004h")
+	b.draw()
 	log, err := os.OpenFile(filepath.Join(b.Dir, "bytes"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer func() { _ = log.Close() }()
-	fmt.Print("\x1b[?1049h\x1b[?2004h")
-	b.draw()
 	var pending []byte
 	buf := make([]byte, 4096)
 	for {
@@ -183,6 +183,10 @@ func (m *machine) box(session string, b box) *boxPane {
 		m.t.Fatal(err)
 	}
 	id := m.pane(session, "/bin/sh", "-c", boxEnv+"="+transport.Quote(string(conf))+" exec "+transport.Quote(self))
+	m.eventually("the box runs", func() (bool, string) {
+		_, err := os.Stat(filepath.Join(b.Dir, "bytes"))
+		return err == nil, "nothing"
+	})
 	m.eventually("the box is drawn", func() (bool, string) {
 		s := m.tmux("capture-pane", "-p", "-t", id)
 		return strings.Contains(s, "? for shortcuts"), s

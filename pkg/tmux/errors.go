@@ -6,19 +6,19 @@ import (
 )
 
 var (
-	// ErrNotInstalled: the machine has no tmux on its PATH.
+	// ErrNotInstalled means: the machine has no tmux on its PATH.
 	ErrNotInstalled = errors.New("tmux is not installed there, or not on the PATH; install it and try again")
-	// ErrNoDirectory: the directory that a session was to start in is missing.
+	// ErrNoDirectory means: the directory that a session was to start in is missing.
 	// tmux itself would start it in the home directory instead.
 	ErrNoDirectory = errors.New("the directory does not exist there")
-	// ErrChanged: the pane no longer showed what was judged; nothing was typed.
+	// ErrChanged means: the pane no longer showed what was judged; nothing was typed.
 	ErrChanged = errors.New("the screen changed after it was judged; nothing was typed")
-	// ErrLocked: another sender holds the pane; nothing was typed.
+	// ErrLocked means: another sender holds the pane; nothing was typed.
 	ErrLocked = errors.New("somebody else is sending to this pane right now; nothing was typed")
-	// ErrVanished: a new session was gone at once, as with destroy-unattached
+	// ErrVanished means: a new session was gone at once, as with destroy-unattached
 	// in tmux.conf or a command that could not run.
 	ErrVanished = errors.New("the session was gone as soon as it was made; see destroy-unattached in ~/.tmux.conf there")
-	// ErrNoSession: there is no session or pane of that name.
+	// ErrNoSession means: there is no session or pane of that name.
 	ErrNoSession = errors.New("no such tmux session")
 )
 

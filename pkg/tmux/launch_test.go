@@ -26,7 +26,7 @@ func TestStart(t *testing.T) {
 	m.pane("before", "sleep", "1000") // the server has CLAUDECODE from here on
 	begun := time.Now().Truncate(time.Second)
 	pane := m.start("work", Launch{Dir: "~", Unset: []string{"CLAUDECODE", "OTHER"},
-		Command: `{ pwd; echo "${CLAUDECODE-unset} ${KEPT-unset} ${FLEET_RUN-unset} ${FLEET_PATH-unset} ${FLEET_DIR-unset}"; } > tmp; mv tmp out; exec sleep 1000`})
+		Command: `{ pwd; echo "${CLAUDECODE-unset} ${KEPT-unset} ${FLEET_RUN-unset} ${FLEET_PATH-unset} ${FLEET_DIR-unset}"; } ` + m.into("out") + "; exec sleep 1000"})
 	if got, want := m.wrote("out"), m.home+"\nunset yes unset unset unset"; got != want {
 		t.Errorf("it saw %q, want %q", got, want)
 	}
@@ -35,7 +35,7 @@ func TestStart(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	// Without Unset it is inherited.
-	m.start("other", Launch{Dir: "~", Command: `echo "${CLAUDECODE-unset}" > out2`})
+	m.start("other", Launch{Dir: "~", Command: `echo "${CLAUDECODE-unset}" ` + m.into("out2")})
 	if got := m.wrote("out2"); got != "1" {
 		t.Errorf("CLAUDECODE is %q", got)
 	}
@@ -47,7 +47,7 @@ func TestStartDirectories(t *testing.T) {
 		"with space", `q'uo"te`, "$(touch pwned)", "#(touch pwned)#{pane_id}", "a##[b %H", "-dash", "new\nline\n", "fünf", "~",
 	} {
 		m.mkdir("in/" + name)
-		m.start("s"+strconv.Itoa(i), Launch{Dir: "~/in/" + name, Command: `pwd -P > "$HOME/tmp"; mv "$HOME/tmp" "$HOME/out` + strconv.Itoa(i) + `"`})
+		m.start("s"+strconv.Itoa(i), Launch{Dir: "~/in/" + name, Command: "pwd -P " + m.into("out"+strconv.Itoa(i))})
 		if got, want := m.wrote("out"+strconv.Itoa(i)), m.home+"/in/"+name; got != want {
 			t.Errorf("started in %q, want %q", got, want)
 		}
@@ -75,7 +75,7 @@ func TestStartTwice(t *testing.T) {
 	for i := range panes {
 		all.Go(func() {
 			var err error
-			if panes[i], err = Start(t.Context(), m, "work", Launch{Dir: "~", Command: "echo run >> runs; exec sleep 1000"}); err != nil {
+			if panes[i], err = Start(t.Context(), m, "work", Launch{Dir: "~", Command: "echo run >> " + m.home + "/runs; exec sleep 1000"}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -110,12 +110,12 @@ func TestStartFails(t *testing.T) {
 		"destroy-unattached": {"set -g destroy-unattached on\n", func(*machine) {}, func(err error) bool { return errors.Is(err, ErrVanished) || errors.As(err, &said) }},
 		"not installed":      {"", func(m *machine) { m.onlyProgram("cat") }, func(err error) bool { return errors.Is(err, ErrNotInstalled) }},
 		"other version": {"", func(m *machine) {
-			m.front("tmux", "#!/bin/sh\necho 'protocol version mismatch (client 8, server 7)' >&2; exit 1\n")
+			m.front("#!/bin/sh\necho 'protocol version mismatch (client 8, server 7)' >&2; exit 1\n")
 		},
 			func(err error) bool {
 				return errors.As(err, &said) && strings.Contains(said.Text, "protocol version mismatch")
 			}},
-		"noise of a loader": {"", func(m *machine) { m.front("tmux", "#!/bin/sh\necho 'ld.so: warning' >&2; exec "+m.real()+" \"$@\"\n") }, func(err error) bool { return err == nil }},
+		"noise of a loader": {"", func(m *machine) { m.front("#!/bin/sh\necho 'ld.so: warning' >&2; exec " + m.real() + " \"$@\"\n") }, func(err error) bool { return err == nil }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMachine(t, tt.conf)
@@ -164,7 +164,7 @@ func TestStartEnds(t *testing.T) {
 			t.Errorf("%q ended with %d, want %d", tt.command, p.ExitCode, tt.code)
 		}
 		// A shell reads what is typed now.
-		m.tmux("send-keys", "-t", "="+session+":", "echo alive > alive"+strconv.Itoa(i), "Enter")
+		m.tmux("send-keys", "-t", "="+session+":", "echo alive "+m.into("alive"+strconv.Itoa(i)), "Enter")
 		if got := m.wrote("alive" + strconv.Itoa(i)); got != "alive" {
 			t.Errorf("%q", got)
 		}
@@ -175,7 +175,7 @@ func TestStartEnds(t *testing.T) {
 // did to the terminal.
 func TestStartReset(t *testing.T) {
 	m := newMachine(t, "")
-	m.start("work", Launch{Dir: "~", Command: `printf '\033[?1049h\033[?25l\033[?1003h\033[?1006h\033[?2004h\033[?1h\033='; stty raw -echo; exec /bin/sh -c 'echo $$ > pid; exec sleep 1000'`})
+	m.start("work", Launch{Dir: "~", Command: `printf '\033[?1049h\033[?25l\033[?1003h\033[?1006h\033[?2004h\033[?1h\033='; stty raw -echo; exec /bin/sh -c 'echo $$ ` + m.into("pid") + `; exec sleep 1000'`})
 	pid, err := strconv.Atoi(m.wrote("pid"))
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +188,7 @@ func TestStartReset(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.eventually("the terminal is as it was", func() (bool, string) { s := state(); return s == "0 1 0 0 0", s })
-	m.tmux("send-keys", "-t", "=work:", "stty -a > stty; echo >> stty", "Enter")
+	m.tmux("send-keys", "-t", "=work:", "stty -a "+m.into("stty"), "Enter")
 	if got := m.wrote("stty"); !strings.Contains(got, " icanon") || !strings.Contains(got, " echo ") {
 		t.Errorf("the terminal is %s", got)
 	}
@@ -203,7 +203,7 @@ func TestStartPath(t *testing.T) {
 	m.write(".profile", "PATH=/usr/bin:/bin\ncd /\n")
 	m.write("extra/mine", "#!/bin/sh\necho mine\n")
 	t.Setenv("PATH", os.Getenv("PATH")+":"+m.home+"/extra")
-	m.start("work", Launch{Dir: "~", Command: `{ echo "$PATH"; mine; pwd; } > tmp; mv tmp out`})
+	m.start("work", Launch{Dir: "~", Command: `{ echo "$PATH"; mine; pwd; } ` + m.into("out")})
 	path, rest, _ := strings.Cut(m.wrote("out"), "\n")
 	if !strings.HasPrefix(path, "/usr/bin:/bin:") || rest != "mine\n"+m.home {
 		t.Errorf("PATH is %s, then %q", path, rest)
@@ -215,7 +215,7 @@ func TestRelaunch(t *testing.T) {
 	pane := m.start("work", Launch{Dir: "~", Command: "echo one; exit 3"})
 	m.eventually("it has ended", func() (bool, string) { p := m.only("work"); return p.Ended && p.Command != "stty", string(p.Screen) })
 	m.mkdir("else where")
-	next := Launch{Dir: "~/else where", Command: "pwd >> $HOME/out; exec sleep 1000"}
+	next := Launch{Dir: "~/else where", Command: "pwd >> " + m.home + "/out; exec sleep 1000"}
 	m.tmux("send-keys", "-t", pane, "x")
 	m.eventually("the shell shows the key", func() (bool, string) {
 		s := string(m.only("work").Screen)
@@ -233,7 +233,7 @@ func TestRelaunch(t *testing.T) {
 		"changed": {pane, &changed, next.Dir, ErrChanged}, "no pane": {"%99", nil, next.Dir, ErrNoSession}, "no id": {"work", nil, next.Dir, ErrNoSession},
 		"no directory": {pane, &good, "~/none", ErrNoDirectory},
 	} {
-		if err := Relaunch(t.Context(), m, tt.pane, tt.guard, Launch{Dir: tt.dir, Command: "echo bad >> out"}); !errors.Is(err, tt.want) {
+		if err := Relaunch(t.Context(), m, tt.pane, tt.guard, Launch{Dir: tt.dir, Command: "echo bad >> " + m.home + "/out"}); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if p := m.only("work"); p.PID != was.PID || !p.Ended {

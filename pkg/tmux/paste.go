@@ -33,17 +33,17 @@ type Paste struct {
 type Pasted string
 
 const (
-	// PastedNothing: nothing was typed, for the reason that the error gives.
+	// PastedNothing means: nothing was typed, for the reason that the error gives.
 	PastedNothing Pasted = "nothing"
-	// PastedTyped: the text, or part of it, was typed but never seen whole in
+	// PastedTyped means: the text, or part of it, was typed but never seen whole in
 	// the input line, so Enter was not pressed.
 	PastedTyped Pasted = "typed"
-	// PastedStuck: the text stood in the input line, Enter was pressed, and the
+	// PastedStuck means: the text stood in the input line, Enter was pressed, and the
 	// text is still there.
 	PastedStuck Pasted = "stuck"
-	// PastedSubmitted: the text left the input line after Enter.
+	// PastedSubmitted means: the text left the input line after Enter.
 	PastedSubmitted Pasted = "submitted"
-	// PastedUnknown: the script's answer was lost on the way.
+	// PastedUnknown means: the script's answer was lost on the way.
 	PastedUnknown Pasted = "unknown"
 )
 

@@ -77,7 +77,11 @@ func TestPasteHardTexts(t *testing.T) {
 		t.Run(sh, func(t *testing.T) {
 			t.Parallel()
 			b := m.in(t).box("hard-"+sh, box{Hint: `Try "edit it"`, Restless: true})
-			for i, text := range hardTexts {
+			texts := hardTexts
+			if sh != "dash" { // whose faults they mostly are
+				texts = append(slices.Clone(texts[:2]), texts[len(texts)-1])
+			}
+			for i, text := range texts {
 				got, err := PasteText(t.Context(), shellRunner(sh), b.paste(text))
 				if got != PastedSubmitted || err != nil {
 					t.Fatalf("%q: %s, %v; the screen is\n%s", text, got, err, b.only(b.session).Screen)
@@ -86,7 +90,7 @@ func TestPasteHardTexts(t *testing.T) {
 					t.Fatalf("%q: sent %q", text, sent[i:])
 				}
 			}
-			if sent := b.settled(); !slices.Equal(sent, hardTexts) {
+			if sent := b.settled(); !slices.Equal(sent, texts) {
 				t.Errorf("sent %q", sent)
 			}
 			b.missing("pwned")
@@ -105,23 +109,17 @@ func TestPaste(t *testing.T) {
 		sent   bool
 	}{
 		"submitted":              {chunks: []string{"hello"}, want: PastedSubmitted, sent: true},
-		"hint goes":              {box: box{Hint: "Try this"}, chunks: []string{"hello"}, want: PastedSubmitted, sent: true},
-		"deaf for a while":       {box: box{Deaf: 400 * time.Millisecond}, chunks: []string{"hello"}, want: PastedSubmitted, sent: true},
 		"deaf, footer changes":   {box: box{Deaf: 400 * time.Millisecond, Restless: true, Hint: "Try this"}, chunks: []string{"hello"}, want: PastedSubmitted, sent: true},
 		"deaf to emoji":          {box: box{Deaf: 400 * time.Millisecond, Restless: true}, chunks: []string{"😀"}, want: PastedSubmitted, sent: true},
 		"never shows":            {box: box{Hidden: true}, chunks: []string{"hello"}, want: PastedTyped},
-		"never shows, restless":  {box: box{Hidden: true, Restless: true}, chunks: []string{"hello"}, want: PastedTyped},
 		"never shows emoji":      {box: box{Hidden: true, Restless: true}, chunks: []string{"😀"}, want: PastedTyped},
-		"never takes Enter":      {box: box{Mute: true}, chunks: []string{"hello"}, want: PastedStuck},
 		"mute and restless":      {box: box{Mute: true, Restless: true, Hint: "Try this"}, chunks: []string{"hello"}, want: PastedStuck},
 		"mute and scrolled":      {box: box{Mute: true, Restless: true, Rows: 3}, chunks: pieces(long[:3000], 600), want: PastedStuck},
 		"20 kB in chunks":        {chunks: pieces(long, 600), want: PastedSubmitted, sent: true, box: box{Rows: 8}},
 		"20 kB at once":          {chunks: []string{long}, want: PastedSubmitted, sent: true, box: box{Rows: 8}},
 		"scrolled, deaf":         {chunks: pieces(long[:3000], 600), want: PastedSubmitted, sent: true, box: box{Rows: 8, Deaf: 400 * time.Millisecond}},
 		"scrolled, short":        {chunks: []string{"a\nb\nc\nd\ne\nf"}, want: PastedSubmitted, sent: true, box: box{Rows: 3}},
-		"not scrolled, short":    {chunks: []string{"a\nb\nc"}, want: PastedSubmitted, sent: true, box: box{Rows: 3}},
 		"placeholder":            {chunks: []string{lines}, want: PastedSubmitted, sent: true, box: box{Collapse: 100}},
-		"placeholder, 30 kB":     {chunks: []string{numbered(30_000)}, want: PastedSubmitted, sent: true, box: box{Collapse: 100}},
 		"placeholder, deaf":      {chunks: []string{numbered(30_000)}, want: PastedSubmitted, sent: true, box: box{Collapse: 100, Deaf: 400 * time.Millisecond, Restless: true}},
 		"placeholder, mute":      {chunks: []string{numbered(30_000)}, want: PastedStuck, box: box{Collapse: 100, Mute: true, Restless: true}},
 		"a placeholder a chunk":  {chunks: pieces(numbered(2000), 500), want: PastedSubmitted, sent: true, box: box{Collapse: 100}},
@@ -131,7 +129,11 @@ func TestPaste(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := m.in(t).box(strings.NewReplacer(" ", "-", ",", "").Replace(name), tt.box)
-			got, err := PasteText(t.Context(), m, b.paste(tt.chunks...))
+			p := b.paste(tt.chunks...)
+			if !tt.sent {
+				p.Wait = time.Second
+			}
+			got, err := PasteText(t.Context(), m, p)
 			if got != tt.want || err != nil {
 				t.Errorf("%s, %v; want %s; the screen is\n%s", got, err, tt.want, b.only(b.session).Screen)
 			}
@@ -158,7 +160,7 @@ func TestPaste(t *testing.T) {
 // TestPasteRefuses holds that not one byte arrives when something is amiss.
 func TestPasteRefuses(t *testing.T) {
 	m := newMachine(t, "")
-	for name, tt := range map[string]struct {
+	cases := map[string]struct {
 		spoil func(b *boxPane, p *Paste)
 		want  error // nil: it is submitted all the same
 	}{
@@ -177,30 +179,42 @@ func TestPasteRefuses(t *testing.T) {
 		"copy mode":         {spoil: func(b *boxPane, p *Paste) { b.tmux("copy-mode", "-t", p.Guard.Pane) }},
 		"other mode":        {func(b *boxPane, p *Paste) { b.tmux("clock-mode", "-t", p.Guard.Pane) }, ErrChanged},
 		"control character": {func(_ *boxPane, p *Paste) { p.Chunks = []string{"a\x1b[201~\rb"} }, errControl},
-	} {
-		t.Run(name, func(t *testing.T) {
+	}
+	for _, refused := range []bool{true, false} {
+		t.Run(fmt.Sprintf("refused %v", refused), func(t *testing.T) {
 			t.Parallel()
-			b := m.in(t).box(strings.ReplaceAll(name, " ", "-"), box{})
-			p := b.paste("hello")
-			before := b.bytes()
-			tt.spoil(b, &p)
-			got, err := PasteText(t.Context(), m, p)
-			if tt.want == nil {
-				if got != PastedSubmitted || err != nil || !slices.Equal(b.settled(), []string{"hello"}) {
-					t.Errorf("%s, %v; sent %q", got, err, b.sent())
+			b := m.in(t).box(fmt.Sprintf("refused-%v", refused), box{})
+			sent := 0
+			for name, tt := range cases {
+				if refused != (tt.want != nil) {
+					continue
 				}
-				return
-			}
-			if got != PastedNothing || !errors.Is(err, tt.want) {
-				t.Errorf("%s, %v", got, err)
-			}
-			if after := b.bytes(); after != before {
-				t.Errorf("%q arrived", strings.TrimPrefix(after, before))
-			}
-			if name == "lock held" {
-				if held := b.holder(p.Guard.Pane); held != strconv.Itoa(os.Getpid()) {
-					t.Errorf("the lock of another is now %q", held)
+				p := b.paste("hello")
+				before := b.bytes()
+				tt.spoil(b, &p)
+				got, err := PasteText(t.Context(), m, p)
+				if tt.want == nil {
+					if sent++; got != PastedSubmitted || err != nil || len(b.sent()) != sent {
+						t.Fatalf("%s: %s, %v; sent %q", name, got, err, b.sent())
+					}
+					continue
 				}
+				if got != PastedNothing || !errors.Is(err, tt.want) {
+					t.Errorf("%s: %s, %v", name, got, err)
+				}
+				if name == "lock held" {
+					if held := b.holder(b.only(b.session).ID); held != strconv.Itoa(os.Getpid()) {
+						t.Errorf("the lock of another is now %q", held)
+					}
+					b.tmux("set-option", "-p", "-u", "-t", b.only(b.session).ID, LockOption)
+				}
+				b.tmux("copy-mode", "-q", "-t", b.only(b.session).ID) // leaves any mode
+				if after := b.bytes(); after != before {
+					t.Errorf("%s: %q arrived", name, strings.TrimPrefix(after, before))
+				}
+			}
+			if texts := b.settled(); len(texts) != sent || strings.Trim(strings.Join(texts, ""), "helo") != "" {
+				t.Errorf("sent %q", texts)
 			}
 			b.missing("pwned")
 		})
@@ -222,7 +236,7 @@ func TestPasteAtOnce(t *testing.T) {
 	const senders = 8
 	b := m.box("crowd", box{})
 	var want []string
-	for round := range 3 {
+	for round := range 2 {
 		p := b.paste()
 		b.lock(p.Guard.Pane, deadPID(t))
 		var mu sync.Mutex
@@ -262,6 +276,7 @@ func TestPasteIsFinished(t *testing.T) {
 	m := newMachine(t, "")
 	for _, sh := range posixShells {
 		t.Run(sh, func(t *testing.T) {
+			t.Parallel()
 			b := m.in(t).box("ended-"+sh, box{Deaf: 700 * time.Millisecond})
 			p := b.paste("hello")
 			cmd := exec.Command(sh, "-c", "(\n:\n"+p.script(newNonce())+"\n)\n:")

@@ -23,7 +23,7 @@ func TestQuery(t *testing.T) {
 	// A person's own window and pane beside it are in front.
 	m.tmux("new-window", "-t", "=wanted:", "-n", "mine", "exec sleep 1000")
 	m.tmux("split-window", "-t", "=wanted:", "exec sleep 1000")
-	odd := m.pane("odd", "/bin/sh", "-c", `mkdir -p 'd	#{x}$(x)
+	m.pane("odd", "/bin/sh", "-c", `mkdir -p 'd	#{x}$(x)
 "é'\'; cd d*; printf '\033]2;⠋ t%sb #{x} $(x) "é'\''\007' '	'; exec sleep 1000`)
 	m.tmux("set-option", "-p", "-t", wanted, LaunchedOption, "1700000000")
 	m.tmux("set-option", "-p", "-t", first, EndedOption, "0")
@@ -70,7 +70,6 @@ func TestQuery(t *testing.T) {
 	if got, err := m.look(); err != nil || len(got.Panes) != 0 || !got.Running {
 		t.Errorf("asked for nothing: %+v, %v", got, err)
 	}
-	_ = odd
 }
 
 // TestQueryLinked has one pane in two sessions, as a group of sessions has it:
@@ -148,12 +147,12 @@ func TestQueryServers(t *testing.T) {
 		}, false, ""},
 		"left a socket": {func(m *machine) { m.killedServer() }, false, ""},
 		"not installed": {func(m *machine) { m.onlyProgram("cat") }, false, "none"},
-		"other version": {func(m *machine) { m.front("tmux", stranger) }, false, "protocol version mismatch"},
+		"other version": {func(m *machine) { m.front(stranger) }, false, "protocol version mismatch"},
 		"other's socket": {func(m *machine) {
-			m.front("tmux", strings.Replace(stranger, "protocol version mismatch (client 8, server 7)", "error connecting to /tmp/tmux-0/default (Permission denied)", 1))
+			m.front(strings.Replace(stranger, "protocol version mismatch (client 8, server 7)", "error connecting to /tmp/tmux-0/default (Permission denied)", 1))
 		}, false, "Permission denied"},
 		"lost server": {func(m *machine) {
-			m.front("tmux", strings.Replace(stranger, "protocol version mismatch (client 8, server 7)", "server exited unexpectedly", 1))
+			m.front(strings.Replace(stranger, "protocol version mismatch (client 8, server 7)", "server exited unexpectedly", 1))
 		}, false, "server exited unexpectedly"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -190,9 +189,9 @@ func (m *machine) killedServer() {
 	})
 }
 
-// front puts a program in front of the PATH.
-func (m *machine) front(name, script string) {
-	m.write("front/"+name, script)
+// front puts a stand-in for tmux in front of the PATH.
+func (m *machine) front(script string) {
+	m.write("front/tmux", script)
 	m.t.Setenv("PATH", filepath.Join(m.home, "front")+":"+os.Getenv("PATH"))
 }
 

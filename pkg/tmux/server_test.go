@@ -116,6 +116,14 @@ func (m *machine) wrote(name string) string {
 	return strings.TrimSuffix(text, "\n")
 }
 
+// into is the redirection with which a command writes such a file, all at once.
+// Its path is absolute: where a command runs is what some tests are about, and
+// it must not write there when they fail.
+func (m *machine) into(name string) string {
+	path := filepath.Join(m.home, name)
+	return "> " + path + ".part && mv " + path + ".part " + path
+}
+
 func (m *machine) missing(name string) {
 	m.t.Helper()
 	if _, err := os.Lstat(filepath.Join(m.home, name)); !errors.Is(err, fs.ErrNotExist) {
@@ -187,7 +195,7 @@ func (m *machine) eventually(what string, ok func() (bool, string)) {
 	m.t.Helper()
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
-	tick := time.NewTicker(20 * time.Millisecond)
+	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		done, got := ok()

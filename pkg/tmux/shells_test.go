@@ -29,7 +29,7 @@ func TestLoginShells(t *testing.T) {
 			}
 			m.start("work", Launch{Dir: "~", Unset: []string{"GONE"}, Command: `set -- 'a  b' "it's" \! '!!' '%' '*' "\$x" 'ü
 two'
-{ echo "$FROM_RC"; printf '<%s>' "$@"; echo; grep SigIgn /proc/self/status; tty; } > tmp; mv tmp out; exit 6`})
+{ echo "$FROM_RC"; printf '<%s>' "$@"; echo; grep SigIgn /proc/self/status; tty; } ` + m.into("out") + "; exit 6"})
 			got := m.wrote("out")
 			said, rest, _ := strings.Cut(got, "\nSigIgn:\t")
 			if want := "yes indeed\n<a  b><it's><!><!!><%><*><$x><ü\ntwo>"; said != want {
