@@ -19,6 +19,9 @@ host. With --toml it prints the table as a fleet.conf in TOML, whichever form it
 was read from.` + exitStatus(0, 2),
 		ValidArgsFunction: a.hostNames,
 		RunE: func(_ *cobra.Command, names []string) error {
+			if toml && a.json {
+				return usagef("map: choose one of --toml and --json")
+			}
 			return a.with(func(f *fleet.Fleet) error {
 				hosts, err := f.Select(names...)
 				if err != nil {
@@ -34,7 +37,7 @@ was read from.` + exitStatus(0, 2),
 					}
 					a.printJSON(hosts)
 				default:
-					a.printMap(f.Table().Path, hosts)
+					a.printMap(hosts)
 				}
 				return nil
 			})
@@ -44,7 +47,7 @@ was read from.` + exitStatus(0, 2),
 	return cmd
 }
 
-func (a *app) printMap(path string, hosts []fleet.Host) {
+func (a *app) printMap(hosts []fleet.Host) {
 	t := table{{"HOST", "PROJECT", "TRANSPORT", "SSH", "SESSION", "WORKDIR", "TAGS"}}
 	for _, h := range hosts {
 		ssh := h.SSH
@@ -54,7 +57,4 @@ func (a *app) printMap(path string, hosts []fleet.Host) {
 		t = append(t, []string{h.Name, h.Project, h.Transport, ssh, h.Session, h.Workdir, strings.Join(h.Tags, ",")})
 	}
 	t.print(a.out)
-	if path == "" {
-		fmt.Fprintln(a.err, "claude-fleet: there is no fleet.conf; this is the built-in table for the current directory")
-	}
 }

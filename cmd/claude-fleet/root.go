@@ -24,6 +24,8 @@ type app struct {
 	noColor bool
 	verbose bool
 
+	timeoutSet func() bool // --timeout was given
+
 	in       io.Reader
 	out, err io.Writer
 }
@@ -71,6 +73,9 @@ with that tag, and @all all of them.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SuggestionsMinimumDistance = 2
+	root.Version = buildVersion()
+	root.SetVersionTemplate(versionLine() + "\n")
+	a.timeoutSet = func() bool { return root.PersistentFlags().Changed("timeout") }
 	p := root.PersistentFlags()
 	p.StringVar(&a.config, "config", "", "read the fleet table from `FILE`")
 	p.BoolVar(&a.json, "json", false, "print JSON")
@@ -87,7 +92,7 @@ with that tag, and @all all of them.`,
 func args(check cobra.PositionalArgs, usage string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
-			return usagef("%s: usage: claude-fleet %s", err, usage)
+			return usagef("%s: usage: claude-fleet %s", cmd.Name(), usage)
 		}
 		return nil
 	}
@@ -95,14 +100,19 @@ func args(check cobra.PositionalArgs, usage string) cobra.PositionalArgs {
 
 // load reads the fleet table under the global flags.
 func (a *app) load() (*fleet.Fleet, error) {
-	if a.timeout < 0 {
+	if a.timeoutSet() && a.timeout <= 0 {
 		return nil, usagef("--timeout must be above zero")
 	}
-	return fleet.Load(a.config, fleet.WithTimeout(a.timeout), fleet.WithNotices(func(n fleet.Notice) {
+	f, err := fleet.Load(a.config, fleet.WithTimeout(a.timeout), fleet.WithNotices(func(n fleet.Notice) {
 		if !n.Minor || a.verbose {
 			fmt.Fprintf(a.err, "claude-fleet: %s: %s\n", n.Machine, n.Text)
 		}
 	}))
+	if err == nil && f.Table().Path == "" {
+		// Said by every command: it acts on the directory that it is called in.
+		fmt.Fprintln(a.err, "claude-fleet: there is no fleet.conf; the fleet is one local host for the current directory")
+	}
+	return f, err
 }
 
 // with loads the fleet, runs a command over it and closes the connections.

@@ -23,7 +23,8 @@ status, then read.
 
 The prompt is the second argument, a file (--file F), or standard input (- in
 place of either). A prompt has the whole power of the account that the session
-runs as, and stays in its transcript: put no secret in it.` + exitStatus(0, 1, 2, 3, 4, 5, 6),
+runs as, and stays in its transcript: put no secret in it. One that begins with /
+or ! is a command of the client, and refused.` + exitStatus(0, 1, 2, 3, 4, 5, 6),
 		Args:              args(cobra.RangeArgs(1, 2), "send <host> <prompt> (quote a prompt of several words)"),
 		ValidArgsFunction: a.oneHost,
 		RunE: func(cmd *cobra.Command, given []string) error {
@@ -41,7 +42,7 @@ runs as, and stays in its transcript: put no secret in it.` + exitStatus(0, 1, 2
 					return err
 				}
 				if out.DroppedControls > 0 {
-					fmt.Fprintf(a.err, "claude-fleet: %s: %d control characters were taken out of the prompt\n", out.Host, out.DroppedControls)
+					fmt.Fprintf(a.err, "claude-fleet: %s: control characters taken out of the prompt: %d\n", out.Host, out.DroppedControls)
 				}
 				fmt.Fprintf(a.out, "%s: accepted; see its work with: claude-fleet read %s\n", out.Host, out.Host)
 				return nil
@@ -69,7 +70,7 @@ func (a *app) prompt(given []string, file string) (string, error) {
 	if file != "" && file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return "", usageError{err}
+			return "", usagef("send: --file: %w; nothing was sent", err)
 		}
 		defer func() { _ = f.Close() }()
 		in = f

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"github.com/claude-fleet/claude-fleet/pkg/detect"
 	"github.com/claude-fleet/claude-fleet/pkg/fleet"
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
 func newStatus(a *app) *cobra.Command {
@@ -53,13 +53,14 @@ type rows struct {
 	a      *app
 	hosts  []fleet.Host
 	known  map[string]fleet.Status
+	after  map[string]time.Duration // how long each took
 	next   int
 	widths []int
 	start  time.Time
 }
 
 func newRows(a *app, hosts []fleet.Host) *rows {
-	r := &rows{a: a, hosts: hosts, known: map[string]fleet.Status{}, start: time.Now()}
+	r := &rows{a: a, hosts: hosts, known: map[string]fleet.Status{}, after: map[string]time.Duration{}, start: time.Now()}
 	// The columns that the table of hosts does not fix are as wide as they
 	// usually get, so that the first row need not wait for the last.
 	t := table{{"HOST", "PROJECT", string(detect.Unreachable), "SINCE", "main +1 -1 *10"}}
@@ -75,6 +76,7 @@ func newRows(a *app, hosts []fleet.Host) *rows {
 
 func (r *rows) add(s fleet.Status) {
 	r.known[s.Host.Name] = s
+	r.after[s.Host.Name] = time.Since(r.start)
 	for r.next < len(r.hosts) {
 		s, ok := r.known[r.hosts[r.next].Name]
 		if !ok {
@@ -82,7 +84,7 @@ func (r *rows) add(s fleet.Status) {
 		}
 		r.next++
 		if !r.a.json {
-			r.a.printStatus(s, r.widths, r.start)
+			r.a.printStatus(s, r.widths)
 		}
 	}
 }
@@ -100,13 +102,16 @@ func (r *rows) finish() {
 		return
 	}
 	for _, h := range r.hosts {
-		if s := r.known[h.Name]; s.Err != nil {
+		s := r.known[h.Name]
+		if s.Err != nil {
 			r.a.showError(s.Err)
+		} else if r.a.verbose {
+			fmt.Fprintf(r.a.err, "claude-fleet: %s: rule %s: %s (known after %s)\n", h.Name, s.Rule, transport.Neutralise(s.Why), r.after[h.Name].Round(time.Millisecond))
 		}
 	}
 }
 
-func (a *app) printStatus(s fleet.Status, widths []int, start time.Time) {
+func (a *app) printStatus(s fleet.Status, widths []int) {
 	flags := s.Flags
 	if s.Reason != "" {
 		flags = append([]string{"(" + s.Reason + ")"}, flags...)
@@ -118,9 +123,6 @@ func (a *app) printStatus(s fleet.Status, widths []int, start time.Time) {
 		fmt.Fprint(a.out, strings.Replace(b.String(), string(s.State), colour(s.State), 1))
 	} else {
 		printRow(a.out, row, widths)
-	}
-	if a.verbose {
-		fmt.Fprintf(a.err, "claude-fleet: %s: rule %s: %s (after %s)\n", s.Host.Name, s.Rule, ansi.Strip(s.Why), time.Since(start).Round(time.Millisecond))
 	}
 }
 

@@ -23,11 +23,15 @@ func newVersion(a *app) *cobra.Command {
 			if a.json {
 				a.printJSON(map[string]string{"version": v, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
 			} else {
-				fmt.Fprintf(a.out, "claude-fleet %s (%s, %s/%s)\n", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+				fmt.Fprintln(a.out, versionLine())
 			}
 			return nil
 		},
 	}
+}
+
+func versionLine() string {
+	return fmt.Sprintf("claude-fleet %s (%s, %s/%s)", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 func buildVersion() string {

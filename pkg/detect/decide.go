@@ -127,7 +127,10 @@ func (j *judge) lower(v *Verdict, t *Trace) {
 		if !changes {
 			continue
 		}
-		v.Why = w.why + "; the screen alone reads " + string(v.State) + " (" + v.Rule + ")"
+		v.Why = w.why
+		if w.from != "" { // a witness that goes before any screen needs no screen's word
+			v.Why += "; the screen alone reads " + string(v.State) + " (" + v.Rule + ")"
+		}
 		v.State, v.Rule = w.to, w.name
 		if w.to == Crashed || w.to == Unknown {
 			v.Dialog, v.Draft, v.Retry, v.ResetAt, v.AutoResume, v.Rows = nil, "", "", nil, false, nil

@@ -51,8 +51,12 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// ClassOf classifies any error of this package; ClassFailed for a stranger.
+// ClassOf classifies any error of this package: 0 for nil, ClassFailed for a
+// stranger.
 func ClassOf(err error) Class {
+	if err == nil {
+		return 0
+	}
 	var fe *Error
 	var ce *ConfigError
 	switch {
@@ -81,7 +85,10 @@ func HintOf(err error) string {
 func unreachable(host string, err error) *Error {
 	msg := "unreachable: " + err.Error()
 	var te *transport.Error
-	if errors.As(err, &te) { // its text would name the machine a second time
+	if errors.As(err, &te) && te.Kind == transport.KindCanceled {
+		return &Error{Class: ClassFailed, Host: host, State: detect.Unreachable, Msg: "interrupted before it answered", Err: err}
+	}
+	if te != nil { // its text would name the machine a second time
 		msg = fmt.Sprintf("unreachable (%s): %v", te.Kind, te.Err)
 	}
 	return &Error{Class: ClassUnreachable, Host: host, State: detect.Unreachable, Msg: msg, Hint: HintOf(err), Err: err}

@@ -95,7 +95,7 @@ func (ex Explanation) String() string {
 		if w.Lowered {
 			effect = "changed the verdict"
 		}
-		fmt.Fprintf(&b, "witness %s: %s (%s)\n", w.Name, w.Says, effect)
+		fmt.Fprintf(&b, "%s: %s (%s)\n", w.Name, w.Says, effect)
 	}
 	return b.String()
 }

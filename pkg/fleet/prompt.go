@@ -25,6 +25,7 @@ var (
 	errEmptyPrompt = errors.New("the prompt is empty")
 	errLongPrompt  = errors.New("the prompt is over 1 MiB; put the text in a file on the host and send its path")
 	errNotUTF8     = errors.New("the prompt is not valid UTF-8")
+	errCommand     = errors.New("a prompt that begins with / or ! is a command of the client and may end it; use attach for those, or put a word before it")
 )
 
 // cleanPrompt is the prompt as it may be typed: line ends are LF, white space at
@@ -49,6 +50,11 @@ func cleanPrompt(prompt string) (clean string, dropped int, err error) {
 	clean = strings.TrimSpace(strings.ReplaceAll(clean, "\t", "    "))
 	if clean == "" {
 		return "", dropped, errEmptyPrompt
+	}
+	// As measured: "/exit" ends the client, "/status" opens a dialog, "!x" puts
+	// the box into shell mode. None of them is a prompt.
+	if strings.HasPrefix(clean, "/") || strings.HasPrefix(clean, "!") {
+		return "", dropped, errCommand
 	}
 	return clean, dropped, nil
 }

@@ -82,7 +82,11 @@ func (f *Fleet) Send(ctx context.Context, name, prompt string) (Outcome, error) 
 	}
 	clean, dropped, err := cleanPrompt(prompt)
 	if err != nil {
-		err = &Error{Class: ClassUsage, Host: name, Msg: err.Error(), Err: err}
+		class := ClassUsage
+		if errors.Is(err, errCommand) {
+			class = ClassRefused
+		}
+		err = &Error{Class: class, Host: name, Msg: "not sent: " + err.Error() + "; nothing was typed", Err: err}
 		return Outcome{Host: name, Result: Refused, Detail: err.Error()}, err
 	}
 	out, err := f.send(ctx, h, clean)

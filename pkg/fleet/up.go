@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/claude-fleet/claude-fleet/pkg/detect"
@@ -58,7 +60,8 @@ func (r UpResult) MarshalJSON() ([]byte, error) {
 // that is down is started, one whose client is gone gets it back with the
 // conversation it had, and the two start-up dialogs (trust in the folder,
 // bypassed permissions) are accepted by their labels. Nothing else is answered,
-// and a session that runs is left alone. Results are yielded as they come.
+// and a session that runs is left alone. Results are yielded as they come; for
+// no host there are none.
 func (f *Fleet) Up(ctx context.Context, hosts ...Host) iter.Seq[UpResult] {
 	return stream(ctx, hosts, func(ctx context.Context, h Host) []UpResult {
 		return []UpResult{f.climb(ctx, h, climb{})}
@@ -193,6 +196,9 @@ func (f *Fleet) relaunch(ctx context.Context, h Host, s seen, c *climb) (bool, e
 		if s.pane.Ended {
 			why = fmt.Sprintf("exit code %d", s.pane.ExitCode)
 		}
+		if said := lastWords(s.pane); said != "" {
+			why += "; it said: " + said
+		}
 		return true, &Error{Class: ClassFailed, Host: h.Name, State: s.State, Rule: s.Rule, Msg: "the client ended as soon as it was started (" + why + ")",
 			Hint: "see what it said with: claude-fleet attach " + h.Name}
 	}
@@ -242,6 +248,24 @@ func (f *Fleet) answerStart(ctx context.Context, h Host, s seen, c *climb) (bool
 		c.did = append(c.did, "accepted the "+name+" dialog")
 	}
 	return false, nil
+}
+
+// lastWords are the last rows of a pane above its cursor, where a shell waits
+// now, in one line.
+func lastWords(p *tmux.Pane) string {
+	rows := screenLines(p.Screen)
+	rows = rows[:min(len(rows), max(0, p.CursorY))]
+	var words []string
+	for _, row := range slices.Backward(rows) {
+		if row = strings.TrimSpace(row); row == "" || len(words) == 3 {
+			if len(words) > 0 {
+				break
+			}
+			continue
+		}
+		words = append([]string{row}, words...)
+	}
+	return cut(strings.Join(words, " "), 200)
 }
 
 func launch(h Host, conversation string) tmux.Launch {
