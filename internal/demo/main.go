@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -49,7 +50,7 @@ type demo struct {
 func tell(ctx context.Context, binary string, keep bool) (err error) {
 	say("A fleet of three hosts on this machine: here (local), alpha and beta (real sshd, over SSH).")
 	say("Each has a home, a tmux server, a git repository and the real client of its own. The first")
-	say("time, the client is downloaded (about 400 MB unpacked).")
+	say("time, the client is downloaded, which takes a while (about 400 MB unpacked).")
 	start := time.Now()
 	r, err := rig.Start(ctx, rig.Options{
 		Log: func(format string, args ...any) { say(format, args...) },
@@ -79,7 +80,7 @@ func tell(ctx context.Context, binary string, keep bool) (err error) {
 		{"The true state of every session, all hosts at once: nothing runs yet.", 0, []string{"status"}},
 		{"Bring them up. On alpha the client first asks two questions; up accepts those two and no other.", 0, []string{"up", "@all"}},
 		{"Now they are ready: that is proven, not guessed.", 0, []string{"status"}},
-		{"Send a prompt. It has arrived when the session's own record of the conversation shows it.", 0, []string{"send", "alpha", "STREAM 6\nTell me how the build works."}},
+		{"Send a prompt. It has arrived when the session's own record of the conversation shows it.\n# (The scripted service takes the word HOLD to mean: begin the answer, and go on when told.)", 0, []string{"send", "alpha", "HOLD the-build"}},
 		{"While alpha works, its state is busy …", 0, []string{"status"}},
 		{"… and a second prompt is refused: nothing is typed into a session that is not ready (exit code 3).", 3, []string{"send", "alpha", "and the tests?"}},
 	}
@@ -88,10 +89,11 @@ func tell(ctx context.Context, binary string, keep bool) (err error) {
 			return err
 		}
 	}
+	r.API().Release("the-build")
 	if err := d.until(30*time.Second, `"ready"`, "status", "--json", "alpha"); err != nil {
 		return err
 	}
-	if err := d.show("Read what was said.", 0, "read", "alpha", "12"); err != nil {
+	if err := d.show("The answer may go on. Once alpha is ready again, read what was said.", 0, "read", "alpha"); err != nil {
 		return err
 	}
 	if err := d.show("And the fleet is ready again. A person could take any session over with: claude-fleet attach alpha", 0, "status"); err != nil {
@@ -128,7 +130,13 @@ func (d demo) show(words string, exit int, args ...string) error {
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stdout
 	err := cmd.Run()
 	if got := cmd.ProcessState; got == nil || got.ExitCode() != exit {
-		return fmt.Errorf("claude-fleet %s: want exit code %d: %w", args[0], exit, errors.Join(err, d.ctx.Err()))
+		if d.ctx.Err() != nil {
+			return errors.New("interrupted")
+		}
+		if got != nil {
+			return fmt.Errorf("claude-fleet %s gave exit code %d, not %d", args[0], got.ExitCode(), exit)
+		}
+		return fmt.Errorf("claude-fleet %s: %w", args[0], err)
 	}
 	return nil
 }
@@ -156,9 +164,22 @@ func (d demo) until(limit time.Duration, word string, args ...string) error {
 
 // shell leaves the fleet up for as long as the person wants to play with it.
 func (d demo) shell() error {
-	say("\nA shell that sees this fleet: claude-fleet is %s; exit ends it and the fleet.", d.binary)
-	sh := exec.CommandContext(d.ctx, "/bin/sh")
+	say("\nA shell in which claude-fleet sees this fleet, with the home of its local host. exit ends the\nshell, and the fleet with it.")
+	bin, err := filepath.Abs(filepath.Dir(d.binary))
+	if err != nil {
+		return err
+	}
+	shell := "/bin/sh"
+	if path, err := exec.LookPath("bash"); err == nil {
+		shell = path // for its line editing
+	}
+	sh := exec.CommandContext(d.ctx, shell)
 	sh.Env = append(slices.Clone(d.env), "PS1=fleet$ ")
+	for i, v := range sh.Env {
+		if path, ok := strings.CutPrefix(v, "PATH="); ok {
+			sh.Env[i] = "PATH=" + bin + ":" + path + ":" + os.Getenv("PATH")
+		}
+	}
 	sh.Stdin, sh.Stdout, sh.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if err := sh.Run(); err != nil && d.ctx.Err() == nil {
 		// The exit code of an interactive shell is that of its last command.
