@@ -87,23 +87,37 @@ fi
 
 // Relaunch ends what runs in a pane and launches the command there instead; a
 // guard, where one is given, must hold or the error is ErrChanged and nothing
-// was done. Otherwise as Start, and ErrNoSession when the pane is gone.
+// was done. It holds the pane's lock meanwhile, so that of two callers at once
+// the second finds another screen, or ErrLocked. Otherwise as Start, and
+// ErrNoSession when the pane is gone.
 func Relaunch(ctx context.Context, r Runner, pane string, g *Guard, l Launch) error {
 	if !validPane(pane) {
 		return ErrNoSession
 	}
 	n := newNonce()
-	check := assign("pane", pane)
+	check := assign("pane", pane) + fmt.Sprintf(lockScript, n, LockOption)
 	if g != nil {
-		check = g.script() + assign("pane", pane) + fmt.Sprintf("same || { echo '%s changed'; exit 0; }\n", n)
+		check += g.script() + assign("pane", pane) + fmt.Sprintf("same || { echo '%s changed'; exit 0; }\n", n)
 	}
-	_, err := launched(answer(ctx, r, n, l.script(n)+check+fmt.Sprintf(
-		`tmux -u list-panes -a -F '#{pane_id}' 2>/dev/null | grep -qxF -e "$pane" || { echo '%[1]s nosession'; exit 0; }
-tmux -u set-option -p -u -q -t "$pane" %[3]s
+	there := fmt.Sprintf("tmux -u list-panes -a -F '#{pane_id}' 2>/dev/null | grep -qxF -e %s || { echo '%s nosession'; exit 0; }\n", transport.Quote(pane), n)
+	_, err := launched(answer(ctx, r, n, l.script(n)+there+check+fmt.Sprintf(
+		`tmux -u set-option -p -u -q -t "$pane" %[3]s
 tmux -u respawn-pane -k -t "$pane" -- /bin/sh -c "$launcher" sh "$program" "$dir" "$PATH" || { echo '%[1]s failed'; exit 0; }
 tmux -u set-option -p -t "$pane" %[2]s "$(date +%%s)" 2>/dev/null || { echo '%[1]s vanished'; exit 0; }
 echo '%[1]s started' "$pane"
 `, n, LaunchedOption, EndedOption)))
+	return err
+}
+
+// Note leaves a note of one word on a pane, for the next look to find in
+// Pane.Note.
+func Note(ctx context.Context, r Runner, pane, note string) error {
+	if !validPane(pane) {
+		return ErrNoSession
+	}
+	n := newNonce()
+	_, err := answer(ctx, r, n, fmt.Sprintf("tmux -u set-option -p -t %s %s %s && echo '%s noted' || echo '%s failed'\n",
+		transport.Quote(pane), NoteOption, transport.Quote(note), n, n))
 	return err
 }
 
@@ -123,6 +137,8 @@ func launched(words []string, err error) (string, error) {
 		return "", ErrNoSession
 	case "changed":
 		return "", ErrChanged
+	case "locked":
+		return "", ErrLocked
 	}
 	if len(words) < 2 || !validPane(words[1]) {
 		return "", ErrVanished

@@ -1,15 +1,17 @@
 package tmux
 
 import (
+	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 )
 
 // FuzzQueryParse holds that nothing makes the reader panic, and that it gives
 // panes of the sessions asked for only. NONCE stands for the query's nonce.
 func FuzzQueryParse(f *testing.F) {
-	pane := "NONCE\tpane\twork\t%0\t1\t0\t0\t0\t0\t0\t80\t24\t0\t1700000000\t\t\t/dev/pts/0\tsh\n"
+	pane := "NONCE\tpane\twork\t%0\t1\t0\t0\t0\t0\t0\t80\t24\t0\t1700000000\t/dev/pts/0\nNONCE\tabout\t%0\t1700000000\t\tx\tsh\n"
 	for _, seed := range []string{
 		"", "NONCE", "NONCE\n", "NONCE \n", "NONCE\tversion\ttmux 3.3a\n" + pane + "NONCE\tpath\t%0\t/a\nb\nNONCE\ttitle\t%0\tx\ty\nNONCE screen 0\nrow\n\nNONCE end 0\n",
 		"NONCE\tmissing\n", "NONCE\terror\tno server running on /x\n", "NONCE\terror\n", pane + "NONCE screen 0\nno end", "NONCE screen 9\nx\nNONCE end 9\n", "NONCE end 0\n",
@@ -34,7 +36,8 @@ func TestQueryParse(t *testing.T) {
 	q := NewQuery("work")
 	n := q.nonce
 	pane := func(session, id, pid string) string {
-		return n + "\tpane\t" + session + "\t" + id + "\t" + pid + "\t1\t0\t1\t3\t4\t80\t24\t2\t1700000000\t\t137\t/dev/pts/0\tmy\x20sh\n"
+		return n + "\tpane\t" + session + "\t" + id + "\t" + pid + "\t1\t0\t1\t3\t4\t80\t24\t2\t1700000000\t/dev/pts/0\n" +
+			n + "\tabout\t" + id + "\t1700000000\t137\ta note\tmy\x20sh\n"
 	}
 	for name, tt := range map[string]struct {
 		out   string
@@ -42,6 +45,7 @@ func TestQueryParse(t *testing.T) {
 		bad   string
 	}{
 		"one":                  {pane("work", "%0", "1"), 1, ""},
+		"spoilt options":       {pane("work", "%0", "1") + n + "\tabout\t%1\tzz\t\t\t\t\n", 1, ""},
 		"with a stranger":      {pane("x", "%1", "1") + pane("work", "%0", "1"), 1, ""},
 		"stranger is spoilt":   {pane("x\ty", "%1", "no") + pane("work", "%0", "1"), 1, ""},
 		"wanted one is spoilt": {pane("work", "%0", "no"), 0, "pane_pid"},
@@ -55,9 +59,29 @@ func TestQueryParse(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, snap, err)
 		}
 		if tt.panes == 1 {
-			if p := snap.Panes[0]; !p.Dead || !p.Alternate || p.InMode || p.CursorX != 3 || p.CursorY != 4 || p.Attached != 2 || !p.Ended || p.ExitCode != 137 || p.Command != "my sh" {
+			if p := snap.Panes[0]; !p.Dead || !p.Alternate || p.InMode || p.CursorX != 3 || p.CursorY != 4 || p.Attached != 2 || !p.Ended || p.ExitCode != 137 || p.Command != "my sh" || p.Note != "a note" {
 				t.Errorf("%s: %+v", name, p)
 			}
+		}
+	}
+}
+
+// TestDescribe holds that what others may set spoils nothing but itself.
+func TestDescribe(t *testing.T) {
+	for _, c := range []struct {
+		about string
+		want  Pane
+	}{
+		{"5\t7\tn\tsh", Pane{Launched: time.Unix(5, 0), Ended: true, ExitCode: 7, Note: "n", Command: "sh"}},
+		{"\t\t\tsh", Pane{Command: "sh"}},
+		{"zz\tzz\t\tsh", Pane{Command: "sh"}},
+		{"-1\t0\t\ta\tb", Pane{Ended: true, Command: "a\tb"}},
+		{"5\t7", Pane{}},
+	} {
+		var p Pane
+		p.describe(strings.Split(c.about, "\t"))
+		if fmt.Sprintf("%+v", p) != fmt.Sprintf("%+v", c.want) {
+			t.Errorf("%q: %+v, want %+v", c.about, p, c.want)
 		}
 	}
 }

@@ -21,6 +21,10 @@ const LaunchedOption = "@fleet_launched"
 // code when it ends.
 const EndedOption = "@fleet_ended"
 
+// NoteOption is the pane option that holds a caller's own note on the pane (see
+// Note). It goes with the pane.
+const NoteOption = "@fleet_note"
+
 // Pane is one pane as a Snapshot saw it. Text in it comes from the machine and
 // is not neutralised.
 type Pane struct {
@@ -37,6 +41,7 @@ type Pane struct {
 	Launched      time.Time // by Start or Relaunch; zero when a person made the pane
 	Ended         bool      // the launched command did; ExitCode is then its exit code
 	ExitCode      int
+	Note          string // what Note left; anybody may have set it
 	TTY, Command  string // Command is tmux's pane_current_command
 	Path, Title   string
 	Screen        []byte // what capture-pane -p -e printed; nil when the pane vanished first
@@ -83,13 +88,14 @@ func newNonce() string {
 }
 
 // paneFormat lists the fields of a pane record in the order that parsePane
-// reads them. They are all free of TAB; path and title, which need not be, have
-// records of their own. Since 3.4 tmux prints other control characters of a
+// reads them. tmux makes them all itself; what others may have set (options, the
+// command's name, path and title) has records of its own, in which nonsense
+// spoils nothing else. Since 3.4 tmux prints other control characters of a
 // format as octal, so TAB is the only separator that every version passes.
 var paneFormat = []string{
 	"#{session_name}", "#{pane_id}", "#{pane_pid}", "#{pane_dead}", "#{pane_in_mode}", "#{alternate_on}",
 	"#{cursor_x}", "#{cursor_y}", "#{pane_width}", "#{pane_height}", "#{session_attached}", "#{window_activity}",
-	"#{" + LaunchedOption + "}", "#{" + EndedOption + "}", "#{pane_tty}", "#{pane_current_command}",
+	"#{pane_tty}",
 }
 
 // Fragment is the sh text of the query. It needs a server of 3.1 or newer for
@@ -103,8 +109,9 @@ func (q Query) Fragment() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "command -v tmux >/dev/null 2>&1 || { printf '%s\\tmissing\\n'; exit 0; }\n", n)
 	fmt.Fprintf(&b, "printf '%s\\tversion\\t%%s\\n' \"$(tmux -V 2>&1)\"\n", n)
-	fmt.Fprintf(&b, "panes=$(tmux -u list-panes -a -F %s \\; list-panes -a -F %s \\; list-panes -a -F %s 2>&1) || { printf '%s\\terror\\t%%s\\n' \"$panes\"; exit 0; }\n",
+	fmt.Fprintf(&b, "panes=$(tmux -u list-panes -a -F %s \\; list-panes -a -F %s \\; list-panes -a -F %s \\; list-panes -a -F %s 2>&1) || { printf '%s\\terror\\t%%s\\n' \"$panes\"; exit 0; }\n",
 		format("pane", paneFormat...),
+		format("about", "#{pane_id}", "#{"+LaunchedOption+"}", "#{"+EndedOption+"}", "#{"+NoteOption+"}", "#{pane_current_command}"),
 		format("path", "#{pane_id}", "#{pane_current_path}"),
 		format("title", "#{pane_id}", "#{pane_title}"), n)
 	b.WriteString("printf '%s\\n' \"$panes\"\n")
@@ -137,7 +144,8 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 	}
 	// By pane id: a pane is in several sessions when its window is linked, as in
 	// a group of sessions.
-	paths, titles, screens, beside := map[string]string{}, map[string]string{}, map[string][]byte{}, map[string][]string{}
+	paths, titles, screens := map[string]string{}, map[string]string{}, map[string][]byte{}
+	beside, abouts := map[string][]string{}, map[string][]string{}
 	var screen []byte          // of the pane whose screen is being read
 	var text map[string]string // which a line without a record goes on with
 	open, last := "", ""
@@ -186,6 +194,8 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 			if !slices.ContainsFunc(snap.Panes, func(o Pane) bool { return o.Session == p.Session && o.ID == p.ID }) {
 				snap.Panes = append(snap.Panes, p)
 			}
+		case fields[0] == "about" && len(fields) > 5:
+			abouts[fields[1]] = fields[2:]
 		case fields[0] == "path" && len(fields) > 2:
 			text, last = paths, fields[1]
 			text[last] = strings.Join(fields[2:], "\t")
@@ -197,6 +207,7 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 	for i := range snap.Panes {
 		p := &snap.Panes[i]
 		p.Path, p.Title, p.Screen = paths[p.ID], titles[p.ID], screens[p.ID]
+		p.describe(abouts[p.ID])
 		if f := beside[p.ID]; f != nil && p.Screen != nil {
 			x, errX := strconv.Atoi(f[0])
 			y, errY := strconv.Atoi(f[1])
@@ -215,6 +226,21 @@ func serverAbsent(text string) bool {
 	return strings.HasPrefix(text, "no server running on ") ||
 		strings.HasPrefix(text, "error connecting to ") &&
 			(strings.HasSuffix(text, "(No such file or directory)") || strings.HasSuffix(text, "(Connection refused)"))
+}
+
+// describe reads an about record: options, which anybody can set to anything,
+// and the command's name, in which a TAB is the command's own.
+func (p *Pane) describe(f []string) {
+	if len(f) < 4 {
+		return
+	}
+	if n, err := strconv.ParseInt(f[0], 10, 64); err == nil && n > 0 {
+		p.Launched = time.Unix(n, 0)
+	}
+	if n, err := strconv.Atoi(f[1]); err == nil {
+		p.Ended, p.ExitCode = true, n
+	}
+	p.Note, p.Command = f[2], strings.Join(f[3:], "\t")
 }
 
 func parsePane(f []string) (Pane, error) {
@@ -238,7 +264,7 @@ func parsePane(f []string) (Pane, error) {
 	p := Pane{
 		Session: f[0], ID: f[1], PID: num(2), Dead: f[3] == "1", InMode: num(4) > 0, Alternate: f[5] == "1",
 		CursorX: num(6), CursorY: num(7), Width: num(8), Height: num(9), Attached: num(10), Activity: at(11),
-		Launched: at(12), Ended: f[13] != "", ExitCode: num(13), TTY: f[14], Command: f[15],
+		TTY: f[12],
 	}
 	return p, bad
 }
