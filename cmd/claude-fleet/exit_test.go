@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -59,5 +60,26 @@ func TestCodeOf(t *testing.T) {
 	}
 	if worst([]error{nil, nil}) != nil {
 		t.Error("the worst of nothing is something")
+	}
+}
+
+// TestEscapeJSON holds that JSON on a terminal is as harmless as text, and the
+// same to whoever reads it as JSON.
+func TestEscapeJSON(t *testing.T) {
+	for _, s := range []string{"plain ü 漢字 👍", "c1 \u009b31m", "del \x7f", "bidi \u202egnp.exe", "tag \U000e0041", "line \u2028", "joiner 👩\u200d💻"} {
+		raw, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		escaped := escapeJSON(string(raw))
+		for _, r := range escaped {
+			if r >= 0x7f && r <= 0x9f || r == 0x202e || r == 0x2028 || r == 0xe0041 {
+				t.Errorf("%q still holds %U", escaped, r)
+			}
+		}
+		var back string
+		if err := json.Unmarshal([]byte(escaped), &back); err != nil || back != s {
+			t.Errorf("%q reads back as %q, %v", s, back, err)
+		}
 	}
 }

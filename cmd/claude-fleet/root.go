@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/spf13/cobra"
 
@@ -161,12 +164,31 @@ func (a *app) showError(err error) {
 func (a *app) printJSON(v any) { a.printJSONTo(a.out, v) }
 
 func (a *app) printJSONTo(w io.Writer, v any) {
-	enc := json.NewEncoder(w)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(v); err != nil {
 		fmt.Fprintln(a.err, "claude-fleet: can't print:", err)
+		return
 	}
+	fmt.Fprint(w, escapeJSON(b.String()))
+}
+
+// escapeJSON writes what a terminal might obey as JSON escapes, which a reader
+// of JSON turns back: encoding/json does so only below U+0020.
+func escapeJSON(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r < 0x7f || r > 0x9f && !unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, "\\u%04x", unit)
+		}
+	}
+	return b.String()
 }
 
 // hostNames completes host labels and tags.

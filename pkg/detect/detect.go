@@ -31,6 +31,7 @@ const (
 	ProcessRunning Process = "running"
 	ProcessStopped Process = "stopped" // suspended by job control: it reads no keys
 	ProcessGone    Process = "gone"
+	ProcessUnseen  Process = "unseen" // no client under the pane, and no shell in front that would prove it gone
 )
 
 // Evidence is all that a probe saw of one pane. The zero value is valid and

@@ -11,6 +11,7 @@ import "time"
 //	process gone         anything             crashed
 //	process suspended    anything             crashed
 //	process running      crashed              unknown
+//	process not seen     ready                unknown
 //	client busy          ready                busy
 //	client waiting       ready                gate
 //	newest event 401/403 ready                unauth
@@ -26,6 +27,7 @@ var witnesses = [...]struct {
 	{"witness.gone", func(e *Evidence) bool { return e.Process == ProcessGone }, "", Crashed, "the client's process is gone"},
 	{"witness.stopped", func(e *Evidence) bool { return e.Process == ProcessStopped }, "", Crashed, "the client's process is suspended"},
 	{"witness.running", func(e *Evidence) bool { return e.Process == ProcessRunning }, Crashed, Unknown, "the client's process runs"},
+	{"witness.unseen", func(e *Evidence) bool { return e.Process == ProcessUnseen }, Ready, Unknown, "no process of a client is to be seen under the pane"},
 	{"witness.client-waiting", clientSays("waiting"), Ready, Gate, "the client's session file says that it waits for a person"},
 	{"witness.client-busy", clientSays("busy"), Ready, Busy, "the client's session file says that a turn runs"},
 	{"witness.transcript-auth", refusedAuth, Ready, Unauth, "the newest event of the transcript is a refusal of the credentials"},

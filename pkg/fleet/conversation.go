@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/claude-fleet/claude-fleet/pkg/tmux"
 	"github.com/claude-fleet/claude-fleet/pkg/transcript"
 	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
@@ -42,6 +43,8 @@ func (f *Fleet) lastConversation(ctx context.Context, s seen) (string, error) {
 	if dir == "" {
 		return "", nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, s.Host.Timeout)
+	defer cancel()
 	clients, past := transcript.NewQuery(), transcript.NewPastQuery(dir)
 	sections := transport.NewSections()
 	sections.Add("clients", clients.Fragment())
@@ -54,16 +57,49 @@ func (f *Fleet) lastConversation(ctx context.Context, s seen) (string, error) {
 	if err != nil {
 		return "", failed(s.Host.Name, "looking for the conversation", err)
 	}
-	paneID := ""
+	w := whose{dir: dir, alone: f.aloneIn(s.Host)}
 	if s.pane != nil {
-		paneID = s.pane.ID
+		w.pane, w.note = s.pane.ID, s.pane.Note
 	}
-	return pickConversation(clients.Parse(parts["clients"].Out), past.Parse(parts["past"].Out), dir, paneID), nil
+	return pickConversation(clients.Parse(parts["clients"].Out), past.Parse(parts["past"].Out), w), nil
+}
+
+// aloneIn tells whether no other host of the table works in the same directory
+// of the same machine, as far as the table shows.
+func (f *Fleet) aloneIn(h Host) bool {
+	for _, o := range f.table.Hosts {
+		if o.Name != h.Name && o.endpoint() == h.endpoint() && path.Clean(o.Workdir) == path.Clean(h.Workdir) {
+			return false
+		}
+	}
+	return true
+}
+
+// remember leaves the id of a session's conversation on its pane, for the time
+// when the client that could tell is gone: one that ends in order takes its own
+// file with it. It is a help only, so that its failure is nobody's.
+func (f *Fleet) remember(ctx context.Context, s seen) {
+	if s.pane == nil || s.session == nil || s.session.ID == "" || s.pane.Note == s.session.ID {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.Host.Timeout)
+	defer cancel()
+	_ = tmux.Note(ctx, f.conn(s.Host), s.pane.ID, s.session.ID)
+}
+
+// whose says which conversation is looked for: that of a pane, which may have a
+// note of it, in a directory that its host has alone or shares.
+type whose struct {
+	dir, pane, note string
+	alone           bool
 }
 
 // pickConversation chooses among the conversations that a directory has, newest
-// first.
-func pickConversation(sessions []transcript.Session, past []string, dir, pane string) string {
+// first: the one that the pane's last client names, then the one noted on the
+// pane, then the newest. In a directory that hosts share the newest may be
+// another's, and none is better than that.
+func pickConversation(sessions []transcript.Session, past []string, w whose) string {
+	dir, pane := w.dir, w.pane
 	taken := map[string]bool{}
 	var best *transcript.Session
 	for _, c := range sessions {
@@ -80,8 +116,13 @@ func pickConversation(sessions []transcript.Session, past []string, dir, pane st
 			best = &c
 		}
 	}
-	if best != nil && best.Pane == pane {
+	switch {
+	case best != nil && best.Pane == pane:
 		return best.ID
+	case w.note != "" && !taken[w.note] && slices.Contains(past, w.note):
+		return w.note
+	case !w.alone:
+		return ""
 	}
 	for _, id := range past {
 		if !taken[id] {

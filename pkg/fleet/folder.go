@@ -49,18 +49,19 @@ func (d Disk) low() bool { return d.UsedPercent > diskFullPercent || d.FreeBytes
 // folderFragment looks at a workdir. git takes no optional locks, so that a
 // look never stands in the way of the session's own git, and is given up after
 // three seconds where there is a timeout command: a summary is not worth the
-// host's deadline.
+// host's deadline. No command that the repository's own settings name is run.
 func folderFragment(workdir string) string {
 	return fmt.Sprintf(`cd -- %s 2>/dev/null || exit 0
-printf 'path %%s\n' "$(pwd -P)"
+printf 'path %%s\n' "$(pwd -P | tr '\n' '\001')" # its name must not pass for further lines
 df -Pk . 2>/dev/null | awk 'NR == 2 { for (i = 3; i <= NF; i++) if ($i ~ /^[0-9]+%%$/) { print "disk", $(i-1), substr($i, 1, length($i) - 1); exit } }'
 command -v git >/dev/null 2>&1 || exit 0
 limit=; if command -v timeout >/dev/null 2>&1; then limit='timeout 3'; fi
 export GIT_OPTIONAL_LOCKS=0
-$limit git rev-parse --git-dir >/dev/null 2>&1 || exit 0
-printf 'head %%s\n' "$(git symbolic-ref -q --short HEAD 2>/dev/null || echo '(detached)')"
-$limit git --no-pager log -1 --format='commit %%h %%ct %%s' 2>/dev/null
-$limit git -c core.quotepath=true status --porcelain=v2 --branch 2>/dev/null | awk '/^#/ { print "git", $2, $3, $4; next } { n++ } END { print "dirty", n + 0 }'
+git="$limit git -c core.fsmonitor=false -c core.hooksPath=/dev/null -c log.showSignature=false"
+$git rev-parse --git-dir >/dev/null 2>&1 || exit 0
+printf 'head %%s\n' "$($git symbolic-ref -q --short HEAD 2>/dev/null || echo '(detached)')"
+$git --no-pager log -1 --format='commit %%h %%ct %%s' 2>/dev/null
+$git -c core.quotepath=true status --porcelain=v2 --branch 2>/dev/null | awk '/^#/ { print "git", $2, $3, $4; next } { n++ } END { print "dirty", n + 0 }'
 `, tmux.DirWord(workdir))
 }
 
@@ -79,7 +80,7 @@ func parseFolder(out []byte) folder {
 		kind, rest, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), " ")
 		switch kind {
 		case "path":
-			f.path = rest
+			f.path = strings.ReplaceAll(strings.TrimSuffix(rest, "\x01"), "\x01", "\n")
 		case "disk":
 			words := strings.Fields(rest)
 			if len(words) != 2 {

@@ -49,13 +49,13 @@ func judge(h Host, sys system, snap tmux.Snapshot, tmuxErr error, table processe
 		s.pane = &pane
 		s.session = sessionOf(pane, table, sessions)
 		s.Attached = pane.Attached
+		s.jobs = table.jobs(pane.PID, alive)
 		s.evidence = evidence(pane, s.session, table.state(pane.PID, alive), sys)
 	}
 	s.Verdict = detect.Classify(s.evidence)
 	s.Why = transport.Neutralise(s.Why) // it goes into errors, and may quote the screen
 	p := s.pane
-	if s.evidence.Process != detect.ProcessRunning && s.evidence.Process != detect.ProcessStopped && !p.Ended &&
-		!p.Launched.IsZero() && !p.Dead && sys.now.Sub(p.Launched) < startGrace && sys.now.Sub(p.Launched) > -startGrace {
+	if s.evidence.Process != detect.ProcessRunning && s.evidence.Process != detect.ProcessStopped && !p.Ended && !p.Dead && s.launchedWithin(startGrace) {
 		return state(detect.Unknown, "starting", "the client was launched a moment ago and is not there yet")
 	}
 	if s.Verdict.Since == nil {
@@ -68,6 +68,13 @@ func judge(h Host, sys system, snap tmux.Snapshot, tmuxErr error, table processe
 		}
 	}
 	return s
+}
+
+// launchedWithin tells whether the session's pane was launched so short a time
+// ago, by the host's clock, which may be set meanwhile.
+func (s seen) launchedWithin(d time.Duration) bool {
+	age := s.At.Sub(s.pane.Launched)
+	return !s.pane.Launched.IsZero() && age < d && age > -d
 }
 
 // clientPane picks the pane of a session that runs, or ran, the client: the one

@@ -20,7 +20,8 @@ type seen struct {
 	pane     *tmux.Pane          // the client pane; nil when there is none
 	session  *transcript.Session // of the client that runs in it; nil when none is known
 	evidence detect.Evidence
-	home     string // the workdir as the host resolved it; empty when it is missing
+	home     string   // the workdir as the host resolved it; empty when it is missing
+	jobs     []string // what else runs under the pane than shells and the client
 }
 
 // group is what one probe asks for: hosts on the same machine with the same
@@ -52,7 +53,7 @@ func groups(hosts []Host) []group {
 // and the editor modes that the client's settings name.
 const systemFragment = `date '+%s %z'
 zone=${TZ:-$(readlink /etc/localtime 2>/dev/null)}; printf '%s\n' "${zone##*/zoneinfo/}"
-cat "$HOME/.claude.json" "$HOME/.claude/settings.json" 2>/dev/null | LC_ALL=C grep -a -o '"editorMode" *: *"[a-zA-Z]*"' | tail -n 1
+for f in "$HOME/.claude.json" "$HOME/.claude/settings.json"; do [ -f "$f" ] && head -c 4194304 "$f" 2>/dev/null; done | LC_ALL=C grep -a -o '"editorMode" *: *"[a-zA-Z]*"' | tail -n 1
 :`
 
 // probe looks at every host of a group with one script.

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -81,21 +82,58 @@ func (t processes) client(pane int, known map[int]bool) (pid int, found bool) {
 
 var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "fish": true, "ksh": true, "mksh": true, "csh": true, "tcsh": true, "ash": true}
 
-// state says whether the client of a pane runs. It is gone only if the shell
-// that the pane was started with, or one under it, holds the terminal: a
-// wrapper such as docker exec may hide a client that runs.
+// hiding are programs whose own processes the host's table does not show: a
+// client may run behind one of them.
+var hiding = map[string]bool{
+	"docker": true, "podman": true, "nerdctl": true, "kubectl": true, "lxc": true, "incus": true, "machinectl": true, "nspawn": true,
+	"systemd-nspawn": true, "vagrant": true, "limactl": true, "multipass": true, "ssh": true, "mosh-client": true, "tmux": true, "screen": true,
+}
+
+// helper tells whether a program is one that a shell keeps for itself, such as
+// the prompt of a zsh theme: nobody misses it.
+func helper(name string) bool {
+	return strings.HasPrefix(name, "gitstatusd") || name == "ssh-agent" || name == "gpg-agent"
+}
+
+// front is the program that holds a pane's terminal.
+func (t processes) front(pane int) (process, bool) {
+	p, ok := t[t[pane].foreground]
+	return p, ok
+}
+
+// jobs are the names of what runs under a pane beside its shells and its
+// client: what a relaunch would end.
+func (t processes) jobs(pane int, known map[int]bool) []string {
+	client, _ := t.client(pane, known)
+	var names []string
+	for pid, p := range t {
+		if pid != pane && t.under(pid, pane) && !shells[p.name] && !helper(p.name) && (client == 0 || !t.under(pid, client)) {
+			names = append(names, p.name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// state says whether the client of a pane runs. It is gone, or suspended, only
+// while a shell holds the terminal; with anything else there it is not seen,
+// unless that is a program that may hide a client.
 func (t processes) state(pane int, known map[int]bool) detect.Process {
 	if t == nil {
 		return detect.ProcessUnknown
 	}
-	if pid, ok := t.client(pane, known); ok {
-		if strings.HasPrefix(t[pid].stat, "T") {
-			return detect.ProcessStopped
-		}
+	front, ok := t.front(pane)
+	pid, runs := t.client(pane, known)
+	suspended := runs && strings.HasPrefix(t[pid].stat, "T")
+	switch {
+	case runs && !suspended:
 		return detect.ProcessRunning
-	}
-	if front, ok := t[t[pane].foreground]; ok && shells[front.name] {
+	case !ok || hiding[front.name]:
+		return detect.ProcessUnknown
+	case shells[front.name] && suspended:
+		return detect.ProcessStopped
+	case shells[front.name]:
 		return detect.ProcessGone
 	}
-	return detect.ProcessUnknown
+	return detect.ProcessUnseen
 }

@@ -61,6 +61,10 @@ func cleanPrompt(prompt string) (clean string, dropped int, err error) {
 
 // chunks cuts a clean prompt into the pieces that are pasted one by one.
 func chunks(prompt string) []string {
+	// Behind a backslash the client takes Enter for a line break.
+	if strings.HasSuffix(prompt, `\`) {
+		prompt += " "
+	}
 	if len(prompt) > maxTyped {
 		return []string{prompt}
 	}

@@ -109,6 +109,8 @@ func TestSendAwkward(t *testing.T) {
 		"❯\u00a0looks like the box",
 		"[Pasted text #1 +14 lines] is what I typed",
 		"esc to interrupt",
+		`ends in a backslash \`,
+		"line one \\\nline two",
 		long,
 		strings.Join(lines, "\n"),
 	} {

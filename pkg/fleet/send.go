@@ -50,6 +50,11 @@ const (
 	boxPlaceholder = "[Pasted text #"
 )
 
+// minRows is the fewest rows of a pane that takes a prompt of several lines: the
+// client folds a paste away at fewer lines the smaller its terminal is. One of
+// 10 rows did it to two lines, one of 20 rows to no more than a large one.
+const minRows = 14
+
 const (
 	// judgeTries bounds how often a screen that changed between the look and
 	// the typing is looked at anew.
@@ -109,6 +114,12 @@ func (f *Fleet) send(ctx context.Context, h Host, prompt string) (Outcome, error
 		if !s.Typable() {
 			return out, refused(s.Status, sendHint(s.Status))
 		}
+		if rows := s.pane.Height; rows < minRows && strings.Contains(prompt, "\n") {
+			return out, &Error{Class: ClassRefused, Host: h.Name, State: s.State, Rule: s.Rule,
+				Msg:  fmt.Sprintf("not sent: the pane has %d rows, and the client folds several lines away in fewer than %d; nothing was typed", rows, minRows),
+				Hint: "make the terminal that is attached to it larger, or send one line"}
+		}
+		f.remember(ctx, s)
 		typing, cancel := context.WithTimeout(context.WithoutCancel(ctx), typeLimit)
 		how, err := tmux.PasteText(typing, f.conn(h), tmux.Paste{
 			Guard: tmux.GuardOf(*s.pane), Chunks: chunks(prompt), Mark: boxMark, More: boxMore, Placeholder: boxPlaceholder, Wait: typeWait,

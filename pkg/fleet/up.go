@@ -152,6 +152,7 @@ func (f *Fleet) step(ctx context.Context, h Host, s seen, c *climb) (done bool, 
 	case detect.Unreachable:
 		return true, s.Err
 	case detect.Ready, detect.Busy, detect.Limited:
+		f.remember(ctx, s)
 		return true, nil
 	case detect.Unauth:
 		return stop(ClassFailed, "the client has no valid login", sendHint(s.Status))
@@ -171,7 +172,7 @@ func (f *Fleet) step(ctx context.Context, h Host, s seen, c *climb) (done bool, 
 		return f.relaunch(ctx, h, s, c)
 	}
 	switch {
-	case s.Rule == "starting" || c.launched:
+	case s.Rule == "starting" || c.launched || s.pane != nil && s.launchedWithin(startGrace):
 		return false, nil
 	case c.unknown.IsZero():
 		c.unknown = time.Now()
@@ -187,6 +188,11 @@ func (f *Fleet) step(ctx context.Context, h Host, s seen, c *climb) (done bool, 
 // once without it if the client would not have it.
 func (f *Fleet) relaunch(ctx context.Context, h Host, s seen, c *climb) (bool, error) {
 	id := ""
+	if len(s.jobs) > 0 {
+		return true, &Error{Class: ClassRefused, Host: h.Name, State: s.State, Rule: s.Rule,
+			Msg:  "the client is gone, but something else runs in the session and would be ended: " + cut(neutral(strings.Join(s.jobs, ", ")), 80),
+			Hint: "end it there (claude-fleet attach " + h.Name + "), or end it all with: claude-fleet restart " + h.Name}
+	}
 	if c.launched && s.pane.Ended && s.pane.ExitCode == exitNotFound {
 		return true, &Error{Class: ClassFailed, Host: h.Name, State: s.State, Rule: s.Rule, Msg: "the command was not found there: " + h.Command,
 			Hint: "install the client on the host, or name it by its path with command in fleet.conf"}
@@ -212,7 +218,7 @@ func (f *Fleet) relaunch(ctx context.Context, h Host, s seen, c *climb) (bool, e
 	}
 	g := tmux.GuardOf(*s.pane)
 	switch err := tmux.Relaunch(ctx, f.conn(h), s.pane.ID, &g, launch(h, id)); {
-	case errors.Is(err, tmux.ErrChanged):
+	case errors.Is(err, tmux.ErrChanged), errors.Is(err, tmux.ErrLocked):
 		return false, nil // somebody is at it: look again
 	case err != nil:
 		return true, launchError(h, "relaunching", err)

@@ -81,8 +81,27 @@ func TestPickConversation(t *testing.T) {
 		{"all taken", []transcript.Session{alive("a")}, []string{"a"}, ""},
 		{"one without a transcript can't be resumed", []transcript.Session{dead("gone", "%1", "/srv", 0)}, []string{"a"}, "a"},
 	} {
-		if got := pickConversation(c.sessions, c.past, "/srv", "%1"); got != c.want {
+		if got := pickConversation(c.sessions, c.past, whose{dir: "/srv", pane: "%1", alone: true}); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
+	}
+	// Two hosts in one directory: what the pane knows decides, and nothing else.
+	shared := whose{dir: "/srv", pane: "%1"}
+	if got := pickConversation(nil, []string{"b", "a"}, shared); got != "" {
+		t.Errorf("the newest of a shared directory: %q", got)
+	}
+	if got := pickConversation([]transcript.Session{dead("a", "%1", "/srv", 0)}, []string{"b", "a"}, shared); got != "a" {
+		t.Errorf("this pane's of a shared directory: %q", got)
+	}
+	shared.note = "a"
+	if got := pickConversation(nil, []string{"b", "a"}, shared); got != "a" {
+		t.Errorf("the noted one: %q", got)
+	}
+	if got := pickConversation([]transcript.Session{alive("a")}, []string{"b", "a"}, shared); got != "" {
+		t.Errorf("the noted one, which another has open: %q", got)
+	}
+	shared.note = "$(touch x)"
+	if got := pickConversation(nil, []string{"b", "a"}, shared); got != "" {
+		t.Errorf("a note that is no conversation: %q", got)
 	}
 }

@@ -26,6 +26,7 @@ func (q PastQuery) Fragment() string {
 	}
 	return configDir + fmt.Sprintf(`cd -- "$base/projects" 2>/dev/null || exit 0
 ls -t -- ./%[1]s/*.jsonl 2>/dev/null | head -n 16 | while IFS= read -r f; do
+  [ -f "$f" ] || continue
   prompt=$(LC_ALL=C grep -a -m 1 '"type":"user"' "$f" 2>/dev/null) || continue
   name=${f##*/}
   printf '%[2]s %%s %%s\n' "${name%%.jsonl}" "$(printf '%%s\n' "$prompt" | LC_ALL=C grep -a -o -E '"cwd":"([^"\]|\\.)*"' | head -n 1)"
