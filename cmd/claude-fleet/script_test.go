@@ -49,6 +49,7 @@ func TestScripts(t *testing.T) {
 			"holding":    cmdHolding,    // holding NAME: wait until the API holds an answer back
 			"release":    cmdRelease,    // release NAME: let it answer
 			"killclient": cmdKill,       // killclient HOST: kill -9 its client
+			"leave":      cmdLeave,      // leave SESSION: end the client of a local session as a person would
 			"killserver": cmdKillServer, // killserver HOST: end its tmux server and wait until it has
 			"sshd":       cmdSSHD,       // sshd HOST stop|start|freeze|thaw
 			"on":         cmdOn,         // on HOST PROGRAM ARGS…: run a program as if on the host
@@ -179,6 +180,21 @@ func cmdKill(ts *testscript.TestScript, neg bool, args []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	ts.Check(host(ts, args[0]).KillClient(ctx))
+}
+
+func cmdLeave(ts *testscript.TestScript, neg bool, args []string) {
+	only(ts, neg, len(args) == 1, "leave SESSION")
+	h := host(ts, "here")
+	poll(ts, 30*time.Second, "the client of "+args[0]+" has ended", func() bool {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		out, err := h.Tmux(ctx, "display-message", "-p", "-t", "="+args[0]+":", "#{@fleet_ended}")
+		if err == nil && strings.TrimSpace(out) != "" {
+			return true
+		}
+		_, _ = h.Tmux(ctx, "send-keys", "-t", "="+args[0]+":", "C-c", "C-c") // asked again if it was not ready for it
+		return false
+	})
 }
 
 func cmdKillServer(ts *testscript.TestScript, neg bool, args []string) {

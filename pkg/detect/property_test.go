@@ -20,7 +20,7 @@ func provenReady(t testing.TB, e Evidence, v Verdict) {
 	if v.Dialog != nil || v.Retry != "" || v.ResetAt != nil || v.AutoResume {
 		t.Errorf("ready with %+v", v)
 	}
-	if e.Dead || e.Process == ProcessGone || e.Process == ProcessStopped || e.Client != nil && (e.Client.Status == "busy" || e.Client.Status == "waiting") {
+	if e.Dead || e.Process == ProcessGone || e.Process == ProcessStopped || e.Process == ProcessUnseen || e.Client != nil && (e.Client.Status == "busy" || e.Client.Status == "waiting") {
 		t.Errorf("ready against a witness: %+v", e)
 	}
 	if r := []rune(e.Title); len(r) > 0 && (r[0] > 0x2800 && r[0] <= 0x28ff || strings.ContainsRune("◐◑◒◓", r[0])) {
@@ -74,7 +74,7 @@ func TestReadyIsProven(t *testing.T) {
 			rows = append(rows, src[from:]...)
 		}
 		e := Evidence{Screen: joinRows(rows...), Width: 120, CursorX: -1, CursorY: -1, Title: titles[rnd.IntN(len(titles))]}
-		e.Process = []Process{ProcessUnknown, ProcessUnknown, ProcessRunning, ProcessGone}[rnd.IntN(4)]
+		e.Process = []Process{ProcessUnknown, ProcessUnknown, ProcessRunning, ProcessGone, ProcessUnseen}[rnd.IntN(5)]
 		if rnd.IntN(3) == 0 {
 			e.Client = &Client{Status: []string{"idle", "busy", "waiting"}[rnd.IntN(3)]}
 		}

@@ -37,6 +37,7 @@ func TestWitnesses(t *testing.T) {
 		{"process gone", process(ProcessGone), all(Crashed)},
 		{"process stopped", process(ProcessStopped), all(Crashed)},
 		{"process running", process(ProcessRunning), map[State]State{Crashed: Unknown}},
+		{"process not seen", process(ProcessUnseen), map[State]State{Ready: Unknown}},
 		{"client idle", client("idle"), nil},
 		{"client busy", client("busy"), map[State]State{Ready: Busy}},
 		{"client waiting", client("waiting"), map[State]State{Ready: Gate}},
