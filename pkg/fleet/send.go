@@ -99,9 +99,23 @@ func (f *Fleet) Send(ctx context.Context, name, prompt string) (Outcome, error) 
 	var fe *Error
 	if errors.As(err, &fe) {
 		out.Detail, out.Hint = fe.Msg, fe.Hint
-		out.Result = map[Class]Result{ClassRefused: Refused, ClassTyped: Typed, ClassUnproven: Submitted, ClassUnreachable: Unreachable}[fe.Class]
+		out.Result = resultOf(fe.Class)
 	}
 	return out, err
+}
+
+// resultOf is the result that goes with the class of a failed send. Every other
+// class, such as that of a call that was interrupted, comes before the typing.
+func resultOf(c Class) Result {
+	switch c {
+	case ClassTyped:
+		return Typed
+	case ClassUnproven:
+		return Submitted
+	case ClassUnreachable:
+		return Unreachable
+	}
+	return Refused
 }
 
 func (f *Fleet) send(ctx context.Context, h Host, prompt string) (Outcome, error) {
@@ -129,7 +143,7 @@ func (f *Fleet) send(ctx context.Context, h Host, prompt string) (Outcome, error
 		case errors.Is(err, tmux.ErrChanged) && try < judgeTries && ctx.Err() == nil:
 			continue
 		case how == tmux.PastedNothing:
-			return out, &Error{Class: ClassRefused, Host: h.Name, State: s.State, Rule: s.Rule, Msg: "not sent: " + err.Error(), Hint: "try again in a moment", Err: err}
+			return out, &Error{Class: ClassRefused, Host: h.Name, State: s.State, Rule: s.Rule, Msg: "not sent: " + neutral(err.Error()), Hint: "try again in a moment", Err: err}
 		case how == tmux.PastedUnknown && !transport.Started(err):
 			return out, failed(h.Name, "sending", err)
 		case how == tmux.PastedUnknown:

@@ -1,0 +1,40 @@
+package fleet
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestSendBeforeTyping has every way in which a send ends before it types say
+// so: the result is Refused or Unreachable, never empty.
+func TestSendBeforeTyping(t *testing.T) {
+	f := New(&Table{Hosts: []Host{
+		{Name: "a", Transport: TransportLocal, Session: "no-such-session-of-anybody", Workdir: "~", Timeout: 20 * time.Second},
+		{Name: "b", Transport: TransportSSH, SSH: "nobody@127.0.0.1:1", Session: "claude", Workdir: "~", Timeout: 20 * time.Second},
+	}})
+	t.Cleanup(func() { _ = f.Close() })
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		name         string
+		ctx          context.Context
+		host, prompt string
+		result       Result
+		class        Class
+		says         string
+	}{
+		{"a host that is not in the table", t.Context(), "x", "hello", Refused, ClassUsage, "x"},
+		{"an empty prompt", t.Context(), "a", " ", Refused, ClassUsage, "empty"},
+		{"a command of the client", t.Context(), "a", "/exit", Refused, ClassRefused, "nothing was typed"},
+		{"a session that is down", t.Context(), "a", "hello", Refused, ClassRefused, "nothing was typed"},
+		{"a machine that does not answer", t.Context(), "b", "hello", Unreachable, ClassUnreachable, "unreachable"},
+		{"an interrupted call", cancelled, "a", "hello", Refused, ClassFailed, "interrupted"},
+	} {
+		out, err := f.Send(c.ctx, c.host, c.prompt)
+		if out.Result != c.result || ClassOf(err) != c.class || err == nil || !strings.Contains(err.Error(), c.says) || out.Detail == "" {
+			t.Errorf("%s: %+v, class %d, %v", c.name, out, ClassOf(err), err)
+		}
+	}
+}
