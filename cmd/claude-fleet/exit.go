@@ -26,7 +26,11 @@ var exitCodes = []exitCode{
 	{4, fleet.ClassTyped, "typed but not submitted"},
 	{5, fleet.ClassUnproven, "submitted, not proven"},
 	{6, fleet.ClassUnreachable, "unreachable"},
+	{7, 0, "`status --check` found a session that needs a person"},
 }
+
+// errNeedsPerson is what status --check ends with when a session needs a person.
+var errNeedsPerson = errors.New("a session needs a person")
 
 // usageError is a call that the command line does not allow.
 type usageError struct{ err error }
@@ -44,6 +48,9 @@ func codeOf(err error) int {
 	if ue := (usageError{}); errors.As(err, &ue) {
 		return 2
 	}
+	if errors.Is(err, errNeedsPerson) {
+		return 7
+	}
 	class := fleet.ClassOf(err)
 	for _, c := range exitCodes {
 		if c.class == class {
@@ -59,7 +66,7 @@ func exitStatus(codes ...int) string {
 	b.WriteString("\n\nExit status:\n")
 	for _, c := range exitCodes {
 		if slices.Contains(codes, c.code) {
-			fmt.Fprintf(&b, "  %d  %s\n", c.code, c.meaning)
+			fmt.Fprintf(&b, "  %d  %s\n", c.code, strings.ReplaceAll(c.meaning, "`", ""))
 		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")

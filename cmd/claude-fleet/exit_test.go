@@ -44,6 +44,7 @@ func TestCodeOf(t *testing.T) {
 		{&fleet.Error{Class: fleet.ClassTyped}, 4},
 		{&fleet.Error{Class: fleet.ClassUnproven}, 5},
 		{&fleet.Error{Class: fleet.ClassUnreachable}, 6},
+		{shown(errNeedsPerson), 7},
 		{shown(&fleet.Error{Class: fleet.ClassRefused}), 3},
 		{fmt.Errorf("wrapped: %w", &fleet.Error{Class: fleet.ClassTyped}), 4},
 	} {

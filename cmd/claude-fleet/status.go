@@ -14,7 +14,8 @@ import (
 )
 
 func newStatus(a *app) *cobra.Command {
-	return &cobra.Command{
+	var check bool
+	cmd := &cobra.Command{
 		Use:   "status [host…|@tag…]",
 		Short: "Show the state of the sessions",
 		Long: `Status looks at the hosts, all of them when none is named, and shows the true
@@ -25,7 +26,10 @@ GIT is the branch of the workdir, the commits ahead (+) and behind (-) of its
 upstream, and the count of changed files (*). FLAGS warn: wrongdir (the session's
 directory is not the workdir), nodir (there is no workdir), disk (its file system
 is over 90 % full or has under 2 GiB free), draft (somebody's text is in the input
-box).` + exitStatus(0, 2),
+box).
+
+With --check it prints nothing when all is well, else the rows of the hosts that
+need a person: every state but ready, busy and limited.` + exitStatus(0, 2, 7),
 		ValidArgsFunction: a.hostNames,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			return a.with(func(f *fleet.Fleet) error {
@@ -33,24 +37,32 @@ box).` + exitStatus(0, 2),
 				if err != nil {
 					return err
 				}
-				rows := newRows(a, hosts)
+				rows := newRows(a, hosts, check)
 				for s := range f.Status(cmd.Context(), hosts...) {
-					rows.add(s)
+					if !check || s.NeedsPerson() {
+						rows.add(s)
+					}
 				}
 				rows.finish()
 				if cmd.Context().Err() != nil {
 					return errors.New("interrupted")
 				}
+				if check && len(rows.known) > 0 {
+					return shown(errNeedsPerson)
+				}
 				return nil
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&check, "check", false, "show only hosts that need a person, and exit with 7 if there are any")
+	return cmd
 }
 
 // rows prints one row a host in table order, each as soon as it and all before
 // it are known.
 type rows struct {
 	a      *app
+	check  bool // only what is added counts, and there is no head
 	hosts  []fleet.Host
 	known  map[string]fleet.Status
 	after  map[string]time.Duration // how long each took
@@ -59,8 +71,8 @@ type rows struct {
 	start  time.Time
 }
 
-func newRows(a *app, hosts []fleet.Host) *rows {
-	r := &rows{a: a, hosts: hosts, known: map[string]fleet.Status{}, after: map[string]time.Duration{}, start: time.Now()}
+func newRows(a *app, hosts []fleet.Host, check bool) *rows {
+	r := &rows{a: a, check: check, hosts: hosts, known: map[string]fleet.Status{}, after: map[string]time.Duration{}, start: time.Now()}
 	// The columns that the table of hosts does not fix are as wide as they
 	// usually get, so that the first row need not wait for the last.
 	t := table{{"HOST", "PROJECT", string(detect.Unreachable), "SINCE", "main +1 -1 *10"}}
@@ -68,7 +80,7 @@ func newRows(a *app, hosts []fleet.Host) *rows {
 		t = append(t, []string{h.Name, h.Project})
 	}
 	r.widths = t.widths()
-	if !a.json {
+	if !a.json && !check {
 		printRow(a.out, []string{"HOST", "PROJECT", "STATE", "SINCE", "GIT", "FLAGS"}, r.widths)
 	}
 	return r
@@ -77,7 +89,7 @@ func newRows(a *app, hosts []fleet.Host) *rows {
 func (r *rows) add(s fleet.Status) {
 	r.known[s.Host.Name] = s
 	r.after[s.Host.Name] = time.Since(r.start)
-	for r.next < len(r.hosts) {
+	for !r.check && r.next < len(r.hosts) {
 		s, ok := r.known[r.hosts[r.next].Name]
 		if !ok {
 			return
@@ -102,10 +114,13 @@ func (r *rows) finish() {
 		return
 	}
 	for _, h := range r.hosts {
-		s := r.known[h.Name]
+		s, ok := r.known[h.Name]
+		if ok && r.check { // these waited: there might have been nothing to print
+			r.a.printStatus(s, r.widths)
+		}
 		if s.Err != nil {
 			r.a.showError(s.Err)
-		} else if r.a.verbose {
+		} else if ok && r.a.verbose {
 			fmt.Fprintf(r.a.err, "claude-fleet: %s: rule %s: %s (known after %s)\n", h.Name, s.Rule, transport.Neutralise(s.Why), r.after[h.Name].Round(time.Millisecond))
 		}
 	}

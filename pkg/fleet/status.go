@@ -33,6 +33,17 @@ type Status struct {
 	Err      error // of an unreachable host: an *Error
 }
 
+// NeedsPerson tells whether nothing goes on at a host until a person looks at
+// it. A turn that runs, a limit that will reset and a session that waits for a
+// prompt do not.
+func (s Status) NeedsPerson() bool {
+	switch s.State {
+	case detect.Ready, detect.Busy, detect.Limited:
+		return false
+	}
+	return true
+}
+
 // statusJSON is the form that scripts read. Fields are only ever added.
 type statusJSON struct {
 	Host       string         `json:"host"`
