@@ -185,14 +185,19 @@ func cmdKill(ts *testscript.TestScript, neg bool, args []string) {
 func cmdLeave(ts *testscript.TestScript, neg bool, args []string) {
 	only(ts, neg, len(args) == 1, "leave SESSION")
 	h := host(ts, "here")
-	poll(ts, 30*time.Second, "the client of "+args[0]+" has ended", func() bool {
+	asked := time.Time{}
+	poll(ts, 60*time.Second, "the client of "+args[0]+" has ended", func() bool {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		out, err := h.Tmux(ctx, "display-message", "-p", "-t", "="+args[0]+":", "#{@fleet_ended}")
 		if err == nil && strings.TrimSpace(out) != "" {
 			return true
 		}
-		_, _ = h.Tmux(ctx, "send-keys", "-t", "="+args[0]+":", "C-c", "C-c") // asked again if it was not ready for it
+		if time.Since(asked) > 3*time.Second { // again if it was not ready for it
+			asked = time.Now()
+			_, err = h.Tmux(ctx, "send-keys", "-t", "="+args[0]+":", "C-c", "C-c")
+			ts.Check(err)
+		}
 		return false
 	})
 }

@@ -44,14 +44,15 @@ const terminalReset = `printf '\033[?1049l\033[?1000l\033[?1002l\033[?1003l\033[
 // so that the session stands when the command ends and a person finds a prompt
 // there. The command's exit code is left in EndedOption. It runs in a subshell,
 // where neither an exit, an exec nor a syntax error of its own ends the session,
-// and an interrupt before it has taken the terminal ends it alone. A start-up
+// and an interrupt before it has taken the terminal ends it alone; one that comes
+// right behind its end does not lose the exit code. A start-up
 // file may have gone to another directory, and /etc/profile sets PATH anew on
 // Debian: what the login shell lacks is appended.
 func (l Launch) program() string {
 	unset := strings.Join(append([]string{"FLEET_RUN", "FLEET_DIR", "FLEET_PATH"}, l.Unset...), " ")
 	return "PATH=$PATH:$FLEET_PATH; fleet_dir=$FLEET_DIR; export PATH; unset CDPATH " + unset + "\ntrap : INT QUIT\n" +
 		"if cd -- \"$fleet_dir\"; then (unset fleet_dir; eval " + transport.Quote(l.Command) + "\n); else (exit 1); fi\n" +
-		"tmux -u set-option -p -t \"$TMUX_PANE\" " + EndedOption + " $? 2>/dev/null\n" +
+		"fleet_code=$?; (trap '' INT QUIT; exec tmux -u set-option -p -t \"$TMUX_PANE\" " + EndedOption + " \"$fleet_code\" 2>/dev/null); unset fleet_code\n" +
 		terminalReset + "\nexec \"${SHELL:-/bin/sh}\" -l\n"
 }
 
