@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -44,6 +45,28 @@ func TestJudgeWithoutAClientPane(t *testing.T) {
 		if s.State != detect.Crashed {
 			t.Errorf("a shell after the launch is over: %s by %s", s.State, s.Rule)
 		}
+	}
+}
+
+// TestTmuxSilence holds that a look which said nothing is not taken for a
+// machine without sessions, on which up would start one.
+func TestTmuxSilence(t *testing.T) {
+	h := Host{Name: "a", Session: "claude"}
+	for _, c := range []struct {
+		name string
+		snap tmux.Snapshot
+		want detect.State
+	}{
+		{"no word", tmux.Snapshot{}, detect.Unknown},
+		{"a version and no server", tmux.Snapshot{Version: "3.3a"}, detect.Down},
+	} {
+		snap, err := tmuxAnswer(c.snap, nil)
+		if s := judge(h, system{}, snap, err, nil, nil); s.State != c.want {
+			t.Errorf("%s: %s by %s, want %s", c.name, s.State, s.Rule, c.want)
+		}
+	}
+	if _, err := tmuxAnswer(tmux.Snapshot{}, tmux.ErrNotInstalled); !errors.Is(err, tmux.ErrNotInstalled) {
+		t.Errorf("a better error was lost: %v", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -83,7 +84,7 @@ func (f *Fleet) probe(ctx context.Context, g group) []seen {
 		return unreachableAll(g.hosts, err)
 	}
 
-	snap, tmuxErr := panes.Parse(parts["tmux"].Out)
+	snap, tmuxErr := tmuxAnswer(panes.Parse(parts["tmux"].Out))
 	sys := parseSystem(parts["system"].Out)
 	table := parseProcesses(parts["processes"])
 	sessions := clients.Parse(parts["clients"].Out)
@@ -96,6 +97,19 @@ func (f *Fleet) probe(ctx context.Context, g group) []seen {
 		all[i].Flags = flags(all[i], folder)
 	}
 	return all
+}
+
+// errTmuxSilent is a look at tmux that ended before it said anything.
+var errTmuxSilent = errors.New("the look at tmux there gave no answer; try again")
+
+// tmuxAnswer tells an answer from silence. The fragment prints tmux's version
+// before all else, so that without it nothing was asked: that no server runs is
+// then not known, and must not read as a session that is down.
+func tmuxAnswer(snap tmux.Snapshot, err error) (tmux.Snapshot, error) {
+	if err == nil && snap.Version == "" {
+		err = errTmuxSilent
+	}
+	return snap, err
 }
 
 func folderSection(i int) string { return "folder" + strconv.Itoa(i) }
