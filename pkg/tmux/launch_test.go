@@ -212,8 +212,12 @@ func TestStartPath(t *testing.T) {
 
 func TestRelaunch(t *testing.T) {
 	m := newMachine(t, "")
+	m.write(".profile", "PS1='prompt> '\n")
 	pane := m.start("work", Launch{Dir: "~", Command: "echo one; exit 3"})
-	m.eventually("it has ended", func() (bool, string) { p := m.only("work"); return p.Ended && p.Command != "stty", string(p.Screen) })
+	m.eventually("it has ended, and the shell prompts", func() (bool, string) {
+		p := m.only("work")
+		return p.Ended && strings.HasSuffix(strings.TrimSpace(string(p.Screen)), "prompt>"), string(p.Screen)
+	})
 	m.mkdir("else where")
 	next := Launch{Dir: "~/else where", Command: "pwd >> " + m.home + "/out; exec sleep 1000"}
 	m.tmux("send-keys", "-t", pane, "x")
