@@ -32,6 +32,12 @@ type Options struct {
 	// acted on here; nil drops it. Both are called from several goroutines.
 	Warn       func(e Endpoint, text string)
 	Unhonoured func(e Endpoint, keywords []string)
+	// Ask puts a question to a person and gives the answer, or an error if
+	// there is none; ctx ends when nobody needs the answer any more. nil, which
+	// is right wherever no person sits, means that nothing is asked. It is
+	// called by one goroutine at a time, and is not called where ssh_config sets
+	// BatchMode.
+	Ask func(ctx context.Context, q Question) (string, error)
 }
 
 func (o Options) withDefaults() Options {
@@ -70,6 +76,8 @@ type Pool struct {
 	ctx    context.Context // ends when Close cuts everything
 	cancel context.CancelCauseFunc
 	tasks  sync.WaitGroup // every goroutine of the pool
+	clock  clock
+	asking chan struct{} // holds one token while a question is put
 
 	mu     sync.Mutex
 	closed bool
@@ -79,7 +87,7 @@ type Pool struct {
 
 // NewPool makes a pool. It connects to nothing before there is work.
 func NewPool(o Options) *Pool {
-	p := &Pool{opts: o.withDefaults(), routes: map[routeKey]*route{}, gates: map[string]*gate{}}
+	p := &Pool{opts: o.withDefaults(), routes: map[routeKey]*route{}, gates: map[string]*gate{}, asking: make(chan struct{}, 1)}
 	p.open, p.shut = context.WithCancelCause(context.Background())
 	p.ctx, p.cancel = context.WithCancelCause(context.Background())
 	return p

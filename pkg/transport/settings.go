@@ -33,6 +33,19 @@ type settings struct {
 	pubkey        bool
 	proxyJump     string
 	proxyCommand  string
+	batch         bool     // BatchMode: nobody is to be asked
+	preferred     []string // PreferredAuthentications; nil = OpenSSH's order
+	password      bool     // PasswordAuthentication
+	keyboard      bool     // KbdInteractiveAuthentication
+	prompts       int      // NumberOfPasswordPrompts
+	pubkeyAlgos   []string // PubkeyAcceptedAlgorithms; nil = not set
+	kex           []string // KexAlgorithms, likewise
+	ciphers       []string
+	macs          []string
+	revoked       string   // RevokedHostKeys, a file
+	forwardAgent  string   // the agent's socket; empty = not forwarded
+	sendEnv       []string // patterns of names, with - before those to be taken back
+	setEnv        []string // NAME=value
 	unhonoured    []string // set keywords that are not acted on, by name
 	identityIsSet bool     // false: identities are the default list
 }
