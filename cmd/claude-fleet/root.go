@@ -26,6 +26,7 @@ type app struct {
 	timeout time.Duration
 	noColor bool
 	verbose bool
+	batch   bool
 
 	timeoutSet func() bool // --timeout was given
 
@@ -84,6 +85,7 @@ with that tag, and @all all of them.`,
 	p.BoolVar(&a.json, "json", false, "print JSON")
 	p.DurationVar(&a.timeout, "timeout", 0, "a host's deadline, such as 5s, in place of the table's")
 	p.BoolVar(&a.noColor, "no-color", false, "print no colours (as does a set NO_COLOR)")
+	p.BoolVar(&a.batch, "batch", false, "ask nothing, not even on a terminal")
 	p.BoolVarP(&a.verbose, "verbose", "v", false, "say more: the rule behind each state, and the whole chain of an error")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(newMap(a), newStatus(a), newExplain(a), newRead(a), newSend(a), newUp(a), newRestart(a), newAttach(a), newVersion(a))
@@ -106,7 +108,7 @@ func (a *app) load() (*fleet.Fleet, error) {
 	if a.timeoutSet() && a.timeout <= 0 {
 		return nil, usagef("--timeout must be above zero")
 	}
-	f, err := fleet.Load(a.config, fleet.WithTimeout(a.timeout), fleet.WithNotices(func(n fleet.Notice) {
+	f, err := fleet.Load(a.config, fleet.WithTimeout(a.timeout), fleet.WithAsk(a.asker()), fleet.WithNotices(func(n fleet.Notice) {
 		if !n.Minor || a.verbose {
 			fmt.Fprintf(a.err, "claude-fleet: %s: %s\n", n.Machine, n.Text)
 		}

@@ -43,7 +43,7 @@ func (f *Fleet) lastConversation(ctx context.Context, s seen) (string, error) {
 	if dir == "" {
 		return "", nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.Host.Timeout)
+	ctx, cancel := f.conns.WithTimeout(ctx, s.Host.Timeout)
 	defer cancel()
 	clients, past := transcript.NewQuery(), transcript.NewPastQuery(dir)
 	sections := transport.NewSections()
@@ -82,7 +82,7 @@ func (f *Fleet) remember(ctx context.Context, s seen) {
 	if s.pane == nil || s.session == nil || s.session.ID == "" || s.pane.Note == s.session.ID {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.Host.Timeout)
+	ctx, cancel := f.conns.WithTimeout(ctx, s.Host.Timeout)
 	defer cancel()
 	_ = tmux.Note(ctx, f.conn(s.Host), s.pane.ID, s.session.ID)
 }

@@ -26,6 +26,7 @@ type Option func(*options)
 type options struct {
 	timeout time.Duration
 	notice  func(Notice)
+	ask     func(context.Context, transport.Question) (string, error)
 }
 
 // WithTimeout gives every host the deadline d in place of the table's.
@@ -43,6 +44,14 @@ type Notice struct {
 
 // WithNotices has tell called for each notice, from several goroutines.
 func WithNotices(tell func(Notice)) Option { return func(o *options) { o.notice = tell } }
+
+// WithAsk has ask put the questions that a login may come to (an unknown host key,
+// a passphrase, a password) to a person: see transport.Options.Ask. Hosts'
+// deadlines stand still meanwhile. Without it, or with nil, nobody is asked and
+// such a host is unreachable.
+func WithAsk(ask func(context.Context, transport.Question) (string, error)) Option {
+	return func(o *options) { o.ask = ask }
+}
 
 // Load reads the fleet table at path, or where path is empty from
 // $CLAUDE_FLEET_CONFIG, else claude-fleet/fleet.conf in the user's config
@@ -70,6 +79,7 @@ func New(table *Table, opts ...Option) *Fleet {
 		table = &Table{Path: table.Path, Hosts: hosts}
 	}
 	return &Fleet{table: table, conns: transport.NewPool(transport.Options{
+		Ask: o.ask,
 		Warn: func(e transport.Endpoint, text string) {
 			o.notice(Notice{Machine: e.String(), Text: transport.Neutralise(text)})
 		},

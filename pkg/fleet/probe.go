@@ -59,7 +59,7 @@ for f in "$HOME/.claude.json" "$HOME/.claude/settings.json"; do [ -f "$f" ] && h
 
 // probe looks at every host of a group with one script.
 func (f *Fleet) probe(ctx context.Context, g group) []seen {
-	ctx, cancel := context.WithTimeout(ctx, g.timeout)
+	ctx, cancel := f.conns.WithTimeout(ctx, g.timeout)
 	defer cancel()
 
 	var names []string

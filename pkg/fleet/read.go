@@ -53,7 +53,7 @@ func (f *Fleet) Read(ctx context.Context, name string, lines int) (Reading, erro
 	if err != nil {
 		return Reading{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
+	ctx, cancel := f.conns.WithTimeout(ctx, h.Timeout)
 	defer cancel()
 	s := f.probeOne(ctx, h)
 	if s.Err != nil {

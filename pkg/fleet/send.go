@@ -134,7 +134,7 @@ func (f *Fleet) send(ctx context.Context, h Host, prompt string) (Outcome, error
 				Hint: "make the terminal that is attached to it larger, or send one line"}
 		}
 		f.remember(ctx, s)
-		typing, cancel := context.WithTimeout(context.WithoutCancel(ctx), typeLimit)
+		typing, cancel := f.conns.WithTimeout(context.WithoutCancel(ctx), typeLimit)
 		how, err := tmux.PasteText(typing, f.conn(h), tmux.Paste{
 			Guard: tmux.GuardOf(*s.pane), Chunks: chunks(prompt), Mark: boxMark, More: boxMore, Placeholder: boxPlaceholder, Wait: typeWait,
 		})
@@ -165,7 +165,7 @@ func (f *Fleet) prove(ctx context.Context, h Host, before seen, prompt string, o
 	if out.Conversation == "" {
 		return out, unproven(h, before, otherwise+" (this client keeps no session file to tell which conversation is its own)")
 	}
-	ctx, cancel := context.WithTimeout(ctx, proofWait)
+	ctx, cancel := f.conns.WithTimeout(ctx, proofWait)
 	defer cancel()
 	tick := time.NewTicker(proofTick)
 	defer tick.Stop()

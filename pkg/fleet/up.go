@@ -112,7 +112,7 @@ type climb struct {
 // climb looks, takes one step, and looks again, until there is nothing to do or
 // nothing that may be done.
 func (f *Fleet) climb(ctx context.Context, h Host, c climb) UpResult {
-	ctx, cancel := context.WithTimeout(ctx, upLimit)
+	ctx, cancel := f.conns.WithTimeout(ctx, upLimit)
 	defer cancel()
 	tick := time.NewTicker(upTick)
 	defer tick.Stop()
@@ -127,7 +127,7 @@ func (f *Fleet) climb(ctx context.Context, h Host, c climb) UpResult {
 		if !done && ctx.Err() != nil {
 			done, err = true, &Error{Class: ClassFailed, Host: h.Name, State: s.State, Rule: s.Rule,
 				Msg:  fmt.Sprintf("not ready in %s; it is %s (%s)", upLimit, s.State, s.Why),
-				Hint: "see its screen with: claude-fleet attach " + h.Name, Err: ctx.Err()}
+				Hint: "see its screen with: claude-fleet attach " + h.Name, Err: context.Cause(ctx)}
 		}
 		if done {
 			return UpResult{Status: s.Status, Did: c.did, Err: err}
