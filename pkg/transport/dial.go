@@ -45,7 +45,8 @@ func (r *route) connect(ctx context.Context, d *dialing) (*link, *Error) {
 	}
 }
 
-// warnOnce names the settings of an endpoint that are not acted on.
+// warnOnce names what is not acted on of the settings of an endpoint, or was left
+// out of them.
 func (r *route) warnOnce(s *settings) {
 	r.mu.Lock()
 	first := !r.warned
@@ -53,6 +54,11 @@ func (r *route) warnOnce(s *settings) {
 	r.mu.Unlock()
 	if first && len(s.unhonoured) > 0 && r.pool.opts.Unhonoured != nil {
 		r.pool.opts.Unhonoured(r.key.Endpoint, slices.Clone(s.unhonoured))
+	}
+	for _, w := range s.origin.warnings {
+		if first && r.pool.opts.Warn != nil {
+			r.pool.opts.Warn(r.key.Endpoint, w)
+		}
 	}
 }
 

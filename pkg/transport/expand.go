@@ -1,10 +1,13 @@
 package transport
 
 import (
+	"crypto/sha1"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,8 +25,9 @@ var homeDir = sync.OnceValue(func() string {
 
 // expander replaces ~, ${NAME} and the tokens of ssh_config(5) in file names.
 type expander struct {
-	tokens map[byte]string
-	err    error // the first
+	tokens  map[byte]string
+	lenient bool  // what looks like a token and is none stays as it is
+	err     error // the first
 }
 
 func newExpander(s *settings) *expander {
@@ -39,30 +43,55 @@ func newExpander(s *settings) *expander {
 	if u, err := user.Current(); err == nil {
 		x.tokens['u'] = u.Username
 	}
+	// The jump host is part of it since OpenSSH 9.6, and empty where there is none.
+	sum := sha1.Sum([]byte(local + s.host + x.tokens['p'] + s.user + s.proxyJump))
+	x.tokens['C'] = hex.EncodeToString(sum[:])
+	x.tokens['j'] = s.proxyJump
 	return x
 }
 
+// expand replaces tokens and variables. What a variable holds is taken as it is.
 func (x *expander) expand(s string) string {
 	var b strings.Builder
+	for {
+		i := strings.Index(s, "${")
+		n := -1
+		if i >= 0 {
+			n = strings.IndexByte(s[i:], '}')
+		}
+		if n < 0 {
+			return b.String() + x.expandTokens(s)
+		}
+		b.WriteString(x.expandTokens(s[:i]))
+		v, err := environ(s[i : i+n+1])
+		if err != nil {
+			x.fail(err)
+		}
+		b.WriteString(v)
+		s = s[i+n+1:]
+	}
+}
+
+// expandTokens replaces tokens alone.
+func (x *expander) expandTokens(s string) string {
+	var b strings.Builder
 	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '%' && i+1 < len(s):
-			i++
-			v, ok := x.tokens[s[i]]
-			if !ok {
-				x.fail(fmt.Errorf("%q: the token %%%c is not supported", s, s[i]))
-			}
-			b.WriteString(v)
-		case strings.HasPrefix(s[i:], "${") && strings.IndexByte(s[i:], '}') > 0:
-			n := strings.IndexByte(s[i:], '}')
-			v, ok := os.LookupEnv(s[i+2 : i+n])
-			if !ok {
-				x.fail(fmt.Errorf("%q: the environment has no %s", s, s[i+2:i+n]))
-			}
-			b.WriteString(v)
-			i += n
-		default:
+		if s[i] != '%' {
 			b.WriteByte(s[i])
+			continue
+		}
+		v, ok := "", false
+		if i++; i < len(s) {
+			v, ok = x.tokens[s[i]]
+		}
+		token := s[i-1 : min(i+1, len(s))]
+		switch {
+		case ok:
+			b.WriteString(v)
+		case x.lenient:
+			b.WriteString(token)
+		default:
+			x.fail(fmt.Errorf("%q: the token %s is not supported", s, token))
 		}
 	}
 	return b.String()
@@ -74,19 +103,34 @@ func (x *expander) fail(err error) {
 	}
 }
 
-func (x *expander) file(s string) string {
-	if s == "~" || strings.HasPrefix(s, "~/") {
-		s = homeDir() + s[1:]
+// tilde replaces ~ and ~name at the beginning of a file name.
+func tilde(s string) string {
+	name, ok := strings.CutPrefix(s, "~")
+	if !ok {
+		return s
 	}
-	return filepath.Clean(x.expand(s))
+	name, rest, _ := strings.Cut(name, "/")
+	home := homeDir()
+	if name != "" {
+		u, err := user.Lookup(name)
+		if err != nil {
+			return s
+		}
+		home = u.HomeDir
+	}
+	return filepath.Join(home, rest)
+}
+
+func (x *expander) file(s string) string { return filepath.Clean(x.expand(tilde(s))) }
+
+func withoutNone(list []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(f string) bool { return none(f) == "" })
 }
 
 func (x *expander) files(list []string) []string {
 	var out []string
-	for _, f := range list {
-		if none(f) != "" {
-			out = append(out, x.file(f))
-		}
+	for _, f := range withoutNone(list) {
+		out = append(out, x.file(f))
 	}
 	return out
 }

@@ -83,6 +83,8 @@ type Pool struct {
 	closed bool
 	routes map[routeKey]*route
 	gates  map[string]*gate // by address
+
+	configs configCache
 }
 
 // NewPool makes a pool. It connects to nothing before there is work.

@@ -8,38 +8,22 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 )
-
-// maxHops bounds a chain of ProxyJump hops, each of which may name others.
-const maxHops = 8
-
-type chainKey struct{}
 
 // jump gives a stream to the server through the last hop of its ProxyJump. The
 // hop is a route like any other, with its own configuration, host key, keys and
 // pooled connection, which all endpoints behind it share.
 func (r *route) jump(ctx context.Context, s *settings, d *dialing) (net.Conn, func(), *Error) {
 	e := r.key.Endpoint
-	hops := strings.Split(s.proxyJump, ",")
-	for i, h := range hops {
-		hops[i] = strings.TrimSpace(h)
+	if err := r.pool.checkChain(ctx, r.key, s); err != nil {
+		return nil, nil, err
 	}
-	last := len(hops) - 1
-	hop := r.pool.route(routeKey{
-		Endpoint: Endpoint{Destination: hops[last], ConfigFile: e.ConfigFile},
-		jump:     strings.Join(hops[:last], ","),
-	})
-	chain, _ := ctx.Value(chainKey{}).([]routeKey)
-	chain = append(slices.Clone(chain), r.key)
-	if slices.Contains(chain, hop.key) || len(chain) > maxHops {
-		return nil, nil, &Error{Kind: KindProxy, Endpoint: e, Err: fmt.Errorf("ProxyJump goes in a circle, or through more than %d hops: %s", maxHops, showChain(append(chain, hop.key)))}
-	}
+	hop := r.pool.route(lastHop(e, s.proxyJump))
 	d.doing("connecting to the jump host " + hop.key.String())
-	ln, err := hop.acquire(context.WithValue(ctx, chainKey{}, chain), false)
+	ln, err := hop.acquire(ctx, false)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, nil, contextError(ctx, e, d.what(), false)
@@ -60,14 +44,6 @@ func (r *route) jump(ctx context.Context, s *settings, d *dialing) (net.Conn, fu
 		}
 	}
 	return conn, func() { hop.put(ln, false) }, nil
-}
-
-func showChain(chain []routeKey) string {
-	var names []string
-	for _, k := range chain {
-		names = append(names, k.String())
-	}
-	return strings.Join(names, " -> ")
 }
 
 // proxyCommand starts a ProxyCommand and gives its streams as a connection.

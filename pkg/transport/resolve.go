@@ -1,15 +1,19 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
-// resolveDeadline bounds ssh -G, which runs what Match exec says.
+// resolveDeadline bounds one reading of ssh_config, which runs what Match exec
+// says.
 const resolveDeadline = 15 * time.Second
 
 // resolve asks the ssh binary where there is one, and reads the files itself
@@ -21,23 +25,22 @@ func (p *Pool) resolve(ctx context.Context, k routeKey) (*settings, *Error) {
 	if err != nil {
 		return nil, &Error{Kind: KindConfig, Endpoint: e, Err: err, Hint: "write an ssh alias, user@host or user@host:port"}
 	}
+	r, err := p.configs.read(ctx, p, configKey{binary: p.sshBinary(), file: e.ConfigFile, target: t})
 	var s *settings
-	if bin := p.sshBinary(); bin != "" {
-		s, err = resolveBySSH(ctx, bin, e, t)
-	} else {
-		s, err = resolveByFile(e, t)
+	if err == nil {
+		s, err = settingsFrom(r, t)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, contextError(ctx, e, "reading ssh_config", false)
 		}
-		return nil, &Error{Kind: KindConfig, Endpoint: e, Err: err, Hint: "see what `ssh -G " + t.host + "` says"}
+		return nil, &Error{Kind: KindConfig, Endpoint: e, Err: err, Hint: "mend that in ssh_config, and see what `ssh -G " + Neutralise(t.host) + "` says"}
 	}
 	if k.jump != "" {
 		s.proxyJump, s.proxyCommand = k.jump, ""
 	}
 	if err := checkTarget(s.host, target{user: s.user, host: s.host}); err != nil {
-		return nil, &Error{Kind: KindConfig, Endpoint: e, Err: fmt.Errorf("ssh_config: %w", err)}
+		return nil, &Error{Kind: KindConfig, Endpoint: e, Err: fmt.Errorf("ssh_config: %w", err), Hint: "mend HostName and User in ssh_config"}
 	}
 	return s, nil
 }
@@ -57,29 +60,82 @@ func (p *Pool) sshBinary() string {
 	return p.opts.SSHBinary
 }
 
-func resolveBySSH(ctx context.Context, bin string, e Endpoint, t target) (*settings, error) {
-	ctx, cancel := context.WithTimeout(ctx, resolveDeadline)
-	defer cancel()
-	args := []string{"-G"}
-	if e.ConfigFile != "" {
-		args = append(args, "-F", e.ConfigFile)
+// resolveBySSH runs ssh -G. With -v it tells on standard error what it reads
+// and runs.
+func resolveBySSH(ctx context.Context, k configKey) (*reading, error) {
+	args := []string{"-v", "-G"}
+	if k.file != "" {
+		args = append(args, "-F", k.file)
 	}
-	if t.port != 0 {
-		args = append(args, "-p", strconv.Itoa(t.port))
+	if k.target.port != 0 {
+		args = append(args, "-p", strconv.Itoa(k.target.port))
 	}
-	if t.user != "" {
-		args = append(args, "-l", t.user)
+	if k.target.user != "" {
+		args = append(args, "-l", k.target.user)
 	}
-	cmd := exec.CommandContext(ctx, bin, append(args, "--", t.host)...)
-	cmd.WaitDelay = killGrace
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
+	cmd := exec.CommandContext(ctx, k.binary, append(args, "--", k.target.host)...)
+	inOwnGroup(cmd)
+	var stdout, stderr capped
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("%s -G: %w", bin, context.Cause(ctx))
+			return nil, fmt.Errorf("%s -G: %w", k.binary, context.Cause(ctx))
 		}
-		return nil, fmt.Errorf("%s -G: %w: %s", bin, err, excerpt([]byte(stderr.String()), 300))
+		_, said := parseTrace(stderr.String())
+		return nil, fmt.Errorf("%s -G: %w: %s", k.binary, err, excerpt([]byte(said), 300))
 	}
-	return settingsFrom(parseDump(string(out)), t)
+	r, _ := parseTrace(stderr.String())
+	r.dump = parseDump(stdout.String())
+	// What the trace lost may have been the name of a file.
+	r.ran = r.ran || stderr.full
+	return &r, nil
+}
+
+// parseTrace reads what ssh -v says: the files it read, whether it ran
+// anything, and, apart, what is no trace.
+func parseTrace(stderr string) (r reading, rest string) {
+	r.source = sourceSSH
+	var b strings.Builder
+	for line := range strings.Lines(stderr) {
+		line = strings.TrimRight(line, "\r\n")
+		said, traced := strings.CutPrefix(line, "debug1: ")
+		if !traced {
+			if !strings.HasPrefix(line, "OpenSSH_") && !strings.HasPrefix(line, "Pseudo-terminal will not") {
+				b.WriteString(line + "\n")
+			}
+			continue
+		}
+		if name, ok := strings.CutPrefix(said, "Reading configuration data "); ok {
+			r.files = append(r.files, name)
+		}
+		if _, include, ok := strings.Cut(said, ": include "); ok {
+			r.folders = append(r.folders, filepath.Dir(tilde(strings.TrimSuffix(include, " matched no files"))))
+		}
+		if strings.HasPrefix(said, "Executing command") {
+			r.ran = true
+		}
+	}
+	return r, b.String()
+}
+
+// inOwnGroup gives a command that is about to start a process group of its own,
+// so that its context's end also ends what it has started.
+func inOwnGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = killGrace
+}
+
+// capped keeps the first mebibyte of what is written to it.
+type capped struct {
+	bytes.Buffer
+	full bool
+}
+
+func (c *capped) Write(b []byte) (int, error) {
+	if c.Len()+len(b) > 1<<20 {
+		c.full = true
+		return len(b), nil
+	}
+	return c.Buffer.Write(b)
 }

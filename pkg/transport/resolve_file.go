@@ -1,85 +1,218 @@
 package transport
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"net/netip"
+	"os/user"
+	"slices"
 	"strings"
-
-	"github.com/kevinburke/ssh_config"
 )
 
-// fileKeywords are those that resolveByFile looks up.
-var fileKeywords = []string{
-	"HostName", "User", "Port", "AddressFamily", "BindAddress", "ConnectTimeout", "ConnectionAttempts",
-	"ServerAliveInterval", "ServerAliveCountMax", "HostKeyAlias", "HostKeyAlgorithms", "StrictHostKeyChecking",
-	"UserKnownHostsFile", "GlobalKnownHostsFile", "HashKnownHosts", "IdentitiesOnly", "IdentityAgent",
-	"PubkeyAuthentication", "ProxyJump", "ProxyCommand", "Compression", "ControlMaster", "ControlPath",
-	"ForwardAgent", "ForwardX11", "HostbasedAuthentication", "KnownHostsCommand", "PKCS11Provider",
-	"VerifyHostKeyDNS", "CertificateFile", "IdentityFile", "RevokedHostKeys", "ProxyUseFdpass",
-	"PreferredAuthentications", "RemoteCommand", "LocalCommand", "NoHostAuthenticationForLocalhost",
-	"LocalForward", "RemoteForward", "DynamicForward", "SetEnv", "Tunnel", "BindInterface",
+// fileReader reads ssh_config for one destination without an ssh binary.
+type fileReader struct {
+	target target
+	parser configParser
+
+	// host is what Host lines are matched with: the destination, and in the
+	// final pass its HostName.
+	host  string
+	final bool
+	// applied are the lines of the blocks that apply, in order, less those
+	// that come too late to count.
+	applied []*configLine
+	first   map[string]string // the first argument of each applied keyword
+	// wantFinal is set when a Match final was met.
+	wantFinal bool
+	ran       bool
+	warnings  []string
 }
 
-// systemConfig is the file that is read after the user's.
-const systemConfig = "/etc/ssh/ssh_config"
-
-// resolveByFile reads ssh_config without an ssh binary. It knows Host and
-// Include. A Match block is refused by name, since skipping one could connect
-// as the wrong user or around a bastion.
-func resolveByFile(e Endpoint, t target) (*settings, error) {
-	files := []string{homeDir() + "/.ssh/config", systemConfig}
-	if e.ConfigFile != "" {
-		files = []string{e.ConfigFile}
+// resolveByFile reads ssh_config as OpenSSH does, including the order of its
+// blocks, its patterns and its Match lines.
+func resolveByFile(ctx context.Context, sources []configSource, t target) (*reading, error) {
+	r := &fileReader{target: t, host: t.host, first: map[string]string{}}
+	if t.user != "" {
+		r.first["user"] = t.user
 	}
-	d := dump{}
+	var files []*configFile
+	for _, src := range sources {
+		f, err := r.parser.parse(src, 0)
+		if err != nil {
+			return nil, err
+		}
+		if f != nil {
+			files = append(files, f)
+		}
+	}
+	if err := r.pass(ctx, files); err != nil {
+		return nil, err
+	}
+	host, err := r.hostSoFar()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := netip.ParseAddr(host); err != nil {
+		host = strings.ToLower(host)
+	}
+	if v := strings.ToLower(r.first["canonicalizehostname"]); v == "yes" || v == "true" || v == "always" {
+		return nil, errors.New("CanonicalizeHostname is only understood where an ssh binary is installed")
+	}
+	if r.wantFinal {
+		r.host, r.final, r.first["hostname"] = host, true, strings.ReplaceAll(host, "%", "%%")
+		if err := r.pass(ctx, files); err != nil {
+			return nil, err
+		}
+	}
+	d, err := decode(r.applied)
+	if err != nil {
+		return nil, err
+	}
+	d["hostname"] = []string{host}
+	return &reading{dump: d, source: sourceFiles, files: r.parser.files, folders: r.parser.folders, warnings: r.warnings, ran: r.ran}, nil
+}
+
+// pass goes through all files once.
+func (r *fileReader) pass(ctx context.Context, files []*configFile) error {
 	for _, f := range files {
-		text, err := os.ReadFile(f)
-		if errors.Is(err, fs.ErrNotExist) && e.ConfigFile == "" {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := refuseMatch(f, text); err != nil {
-			return nil, err
-		}
-		cfg, err := ssh_config.DecodeBytes(text)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f, err)
-		}
-		for _, name := range fileKeywords {
-			values, err := cfg.GetAll(t.host, name)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", f, name, err)
-			}
-			key := strings.ToLower(name)
-			many := key == "identityfile" || key == "certificatefile"
-			// The first value wins, save where values add up.
-			if len(values) > 0 && (many || len(d[key]) == 0) {
-				if !many {
-					values = values[:1]
-				}
-				d[key] = append(d[key], values...)
-			}
-		}
-	}
-	if h := d.first("hostname", ""); h != "" {
-		d["hostname"] = []string{strings.ReplaceAll(strings.ReplaceAll(h, "%h", t.host), "%%", "%")}
-	}
-	return settingsFrom(d, t)
-}
-
-func refuseMatch(file string, text []byte) error {
-	n := 0
-	for line := range bytes.Lines(text) {
-		n++
-		f := strings.FieldsFunc(string(line), func(r rune) bool { return strings.ContainsRune(" \t=\r\n\"", r) })
-		if len(f) > 0 && strings.EqualFold(f[0], "Match") && (len(f) != 2 || !strings.EqualFold(f[1], "all")) {
-			return fmt.Errorf("%s:%d: Match is only understood where an ssh binary is installed", file, n)
+		if err := r.walk(ctx, f, true); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// walk goes through one file. may is whether it can apply at all: an Include in
+// a block that does not apply cannot, whatever stands in the file.
+func (r *fileReader) walk(ctx context.Context, f *configFile, may bool) error {
+	active := may
+	for i := range f.lines {
+		l := &f.lines[i]
+		switch {
+		case l.key == "host":
+			active = may && matchHostLine(r.host, l.args)
+		case l.key == "match":
+			v, err := r.match(ctx, l, may)
+			if err != nil {
+				return l.fails(err)
+			}
+			if active = may && v.applies; may && v.unclear != "" {
+				if err := r.leaveOut(l, v.unclear, f.lines[i+1:]); err != nil {
+					return err
+				}
+			}
+		case l.key == "include":
+			for _, inc := range l.included {
+				if err := r.walk(ctx, inc, active); err != nil {
+					return err
+				}
+			}
+		case l.known == nil:
+			if !matchList(l.key, strings.ToLower(r.first["ignoreunknown"])) {
+				return l.fails(errors.New("no such keyword"))
+			}
+		case active:
+			r.apply(l)
+		}
+	}
+	return nil
+}
+
+// leaveOut drops the block that a Match line begins, with a warning, or refuses
+// if the block decides where and as whom to connect or what to trust: without
+// it we might go around a bastion, or log in as somebody else.
+func (r *fileReader) leaveOut(l *configLine, unclear string, block []configLine) error {
+	if d := decisive(block); d != nil {
+		return l.fails(fmt.Errorf("%s cannot be evaluated without an ssh binary, and the block sets %s", unclear, d.known.name))
+	}
+	w := fmt.Sprintf("%s: this Match block is left out: %s cannot be evaluated without an ssh binary", l.where(), unclear)
+	if !slices.Contains(r.warnings, w) {
+		r.warnings = append(r.warnings, w)
+	}
+	return nil
+}
+
+// decisive finds a line that may not be left out, up to the end of the block.
+func decisive(block []configLine) *configLine {
+	for i := range block {
+		l := &block[i]
+		if l.key == "host" || l.key == "match" {
+			break
+		}
+		for _, f := range l.included {
+			for j := range f.lines { // any block of it may apply
+				if d := decisive(f.lines[j:]); d != nil {
+					return d
+				}
+			}
+		}
+		if l.known != nil && l.known.fate == decides {
+			return l
+		}
+	}
+	return nil
+}
+
+// apply takes a line of a block that applies, unless it comes too late.
+func (r *fileReader) apply(l *configLine) {
+	value := l.rest
+	if l.known.form != formRest && l.known.form != formJump {
+		value = l.args[0]
+	}
+	switch l.key {
+	case "proxyjump", "proxycommand": // whichever comes first
+		if r.first["proxyjump"]+r.first["proxycommand"] != "" {
+			return
+		}
+	case "identityfile", "certificatefile":
+		if slices.ContainsFunc(r.applied, func(o *configLine) bool {
+			return o.key == l.key && o.args[0] == value && o.file.user == l.file.user
+		}) {
+			return
+		}
+	}
+	r.applied = append(r.applied, l)
+	if r.first[l.key] == "" {
+		r.first[l.key] = value
+	}
+}
+
+// hostSoFar is the host as the lines up to here have it.
+func (r *fileReader) hostSoFar() (string, error) {
+	h := r.first["hostname"]
+	if h == "" {
+		return r.target.host, nil
+	}
+	x := &expander{tokens: map[byte]string{'%': "%", 'h': r.target.host}}
+	if h = x.expandTokens(h); x.err != nil {
+		return "", fmt.Errorf("HostName: %w", x.err)
+	}
+	return h, nil
+}
+
+func (r *fileReader) userSoFar() string {
+	if u := r.first["user"]; u != "" {
+		return u
+	}
+	return localUser()
+}
+
+func (r *fileReader) portSoFar() int {
+	if r.target.port != 0 {
+		return r.target.port
+	}
+	n, err := portNumber(r.first["port"])
+	if err != nil {
+		return 22
+	}
+	return n
+}
+
+func localUser() string {
+	u, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return u.Username
 }

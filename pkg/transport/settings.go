@@ -3,6 +3,7 @@ package transport
 import (
 	"fmt"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,16 +39,17 @@ type settings struct {
 	password      bool     // PasswordAuthentication
 	keyboard      bool     // KbdInteractiveAuthentication
 	prompts       int      // NumberOfPasswordPrompts
-	pubkeyAlgos   []string // PubkeyAcceptedAlgorithms; nil = not set
-	kex           []string // KexAlgorithms, likewise
+	pubkeyAlgos   []string // PubkeyAcceptedAlgorithms, as far as they are supported; likewise:
+	kex           []string
 	ciphers       []string
-	macs          []string
+	macs          []string // nil if no cipher needs one
 	revoked       string   // RevokedHostKeys, a file
 	forwardAgent  string   // the agent's socket; empty = not forwarded
-	sendEnv       []string // patterns of names, with - before those to be taken back
+	sendEnv       []string // patterns of names
 	setEnv        []string // NAME=value
 	unhonoured    []string // set keywords that are not acted on, by name
 	identityIsSet bool     // false: identities are the default list
+	origin        *reading // where all this was read; shared, never changed
 }
 
 func (s *settings) addr() string { return joinHostPort(s.host, s.port) }
@@ -58,6 +60,26 @@ func joinHostPort(host string, port int) string {
 	}
 	return host + ":" + strconv.Itoa(port)
 }
+
+// reading is what was read about one endpoint. Endpoints share it: it is never
+// changed.
+type reading struct {
+	dump   dump
+	source string // sourceSSH or sourceFiles
+	// files are those that were read, and folders those in which an Include
+	// looked for more; when one has changed, all is read again.
+	files, folders []string
+	// warnings are of what was left out.
+	warnings []string
+	// ran is whether a command of the configuration was run, whose answer may
+	// be another one at any time.
+	ran bool
+}
+
+const (
+	sourceSSH   = "ssh -G"
+	sourceFiles = "ssh_config"
+)
 
 // dump is the output of ssh -G: lower-case keyword to its values in order.
 type dump map[string][]string
@@ -90,9 +112,11 @@ func (d dump) yes(k string, unset bool) bool {
 	return unset
 }
 
-// settingsFrom reads a dump. ssh -G has expanded Host, Match and Include; what
-// it leaves to the connection (~ and tokens in file names) is expanded here.
-func settingsFrom(d dump, t target) (*settings, error) {
+// settingsFrom gives the meaning of what was read, by ssh -G or in the files:
+// Host, Match and Include are settled, and what is left to the connection, such
+// as ~ and tokens in file names, is expanded here.
+func settingsFrom(r *reading, t target) (*settings, error) {
+	d := r.dump
 	if err := refuseSettings(d); err != nil {
 		return nil, err
 	}
@@ -100,42 +124,32 @@ func settingsFrom(d dump, t target) (*settings, error) {
 		alias:        t.host,
 		host:         d.first("hostname", t.host),
 		user:         d.first("user", t.user),
-		family:       d.first("addressfamily", "any"),
+		family:       strings.ToLower(d.first("addressfamily", "any")),
 		bind:         d.first("bindaddress", ""),
 		hostKeyAlias: d.first("hostkeyalias", ""),
 		hashKnown:    d.yes("hashknownhosts", false),
 		onlyIdentity: d.yes("identitiesonly", false),
 		pubkey:       d.yes("pubkeyauthentication", true),
+		password:     d.yes("passwordauthentication", true),
+		keyboard:     d.yes("kbdinteractiveauthentication", true),
+		batch:        d.yes("batchmode", false),
 		proxyJump:    none(d.first("proxyjump", "")),
 		proxyCommand: none(d.first("proxycommand", "")),
+		sendEnv:      d["sendenv"],
+		setEnv:       d["setenv"],
+		origin:       r,
 	}
-	if t.user != "" {
-		s.user = t.user
+	if p := d.first("preferredauthentications", ""); p != "" {
+		s.preferred = strings.Split(p, ",")
 	}
-	if s.user == "" {
-		u, err := user.Current()
-		if err != nil {
-			return nil, fmt.Errorf("no user is configured and the local one is not known: %w", err)
-		}
-		s.user = u.Username
+	if err := s.account(d, t); err != nil {
+		return nil, err
 	}
-	var err error
-	if s.port, err = strconv.Atoi(d.first("port", "22")); err != nil || s.port < 1 || s.port > 65535 {
-		return nil, fmt.Errorf("port %q is none", d.first("port", ""))
+	if err := s.numbers(d); err != nil {
+		return nil, err
 	}
-	if t.port != 0 {
-		s.port = t.port
-	}
-	if s.timeout, err = seconds(d.first("connecttimeout", "")); err != nil {
-		return nil, fmt.Errorf("ConnectTimeout: %w", err)
-	}
-	if s.aliveEvery, err = seconds(d.first("serveraliveinterval", "")); err != nil {
-		return nil, fmt.Errorf("ServerAliveInterval: %w", err)
-	}
-	s.aliveCount, _ = strconv.Atoi(d.first("serveralivecountmax", "3"))
-	s.attempts, _ = strconv.Atoi(d.first("connectionattempts", "1"))
-	if a := d.first("hostkeyalgorithms", ""); a != "" {
-		s.hostKeyAlgos = strings.Split(a, ",")
+	if err := s.algorithms(d); err != nil {
+		return nil, err
 	}
 	switch v := strings.ToLower(d.first("stricthostkeychecking", "ask")); v {
 	case "yes", "true":
@@ -147,86 +161,126 @@ func settingsFrom(d dump, t target) (*settings, error) {
 	default:
 		return nil, fmt.Errorf("StrictHostKeyChecking %q is none of yes, accept-new, ask, no", v)
 	}
-	x := newExpander(s)
-	s.userKnown = x.files(splitWords(d.first("userknownhostsfile", "~/.ssh/known_hosts ~/.ssh/known_hosts2")))
-	s.globalKnown = x.files(splitWords(d.first("globalknownhostsfile", "/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2")))
-	s.identities, s.identityIsSet = x.files(d["identityfile"]), len(d["identityfile"]) > 0
-	if !s.identityIsSet {
-		s.identities = x.files(defaultIdentities)
-	}
-	s.certificates = x.files(d["certificatefile"])
-	s.agent = x.agent(d.first("identityagent", ""))
 	s.unhonoured = unhonoured(d)
-	return s, x.err
+	return s, s.files(d)
 }
 
-// defaultIdentities is what OpenSSH tries where nothing is set, less what Go
-// cannot use from a file (security keys: those go through the agent).
-var defaultIdentities = []string{"~/.ssh/id_rsa", "~/.ssh/id_ecdsa", "~/.ssh/id_ed25519"}
-
-func none(s string) string {
-	if strings.EqualFold(s, "none") {
-		return ""
+// account settles who logs in, and at which port: the destination goes first.
+func (s *settings) account(d dump, t target) error {
+	if t.user != "" {
+		s.user = t.user
 	}
-	return s
-}
-
-// seconds reads a time as ssh_config has it: 30, 1m, 1h30m.
-func seconds(s string) (time.Duration, error) {
-	if s = none(s); s == "" {
-		return 0, nil
-	}
-	if n, err := strconv.Atoi(s); err == nil {
-		if n < 0 {
-			return 0, fmt.Errorf("%q is negative", s)
-		}
-		return time.Duration(n) * time.Second, nil
-	}
-	total, digits := time.Duration(0), ""
-	for _, r := range strings.ToLower(s) {
-		if r >= '0' && r <= '9' {
-			digits += string(r)
-			continue
-		}
-		unit, ok := map[rune]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 168 * time.Hour}[r]
-		n, err := strconv.Atoi(digits)
-		if !ok || err != nil {
-			return 0, fmt.Errorf("%q is no time", s)
-		}
-		total, digits = total+time.Duration(n)*unit, ""
-	}
-	if digits != "" {
-		n, err := strconv.Atoi(digits)
+	if s.user == "" {
+		u, err := user.Current()
 		if err != nil {
-			return 0, fmt.Errorf("%q is no time", s)
+			return fmt.Errorf("no user is configured and the local one is not known: %w", err)
 		}
-		total += time.Duration(n) * time.Second
+		s.user = u.Username
 	}
-	return total, nil
+	if s.port = t.port; s.port == 0 {
+		port, err := portNumber(d.first("port", "22"))
+		if err != nil {
+			return err
+		}
+		s.port = port
+	}
+	return nil
 }
 
-// splitWords splits a value at spaces, with double quotes for names that hold one.
-func splitWords(s string) []string {
-	var out []string
-	var b strings.Builder
-	quoted, word := false, false
-	for _, r := range s {
-		switch {
-		case r == '"':
-			quoted, word = !quoted, true
-		case (r == ' ' || r == '\t') && !quoted:
-			if word {
-				out = append(out, b.String())
-			}
-			b.Reset()
-			word = false
-		default:
-			b.WriteRune(r)
-			word = true
+// numbers reads the counts and times.
+func (s *settings) numbers(d dump) error {
+	for name, field := range map[string]*time.Duration{"ConnectTimeout": &s.timeout, "ServerAliveInterval": &s.aliveEvery} {
+		v, err := seconds(d.first(strings.ToLower(name), ""))
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		*field = v
+	}
+	for name, field := range map[string]*int{"ServerAliveCountMax": &s.aliveCount, "NumberOfPasswordPrompts": &s.prompts, "ConnectionAttempts": &s.attempts} {
+		unset := "3"
+		if field == &s.attempts {
+			unset = "1"
+		}
+		v, err := strconv.ParseUint(d.first(strings.ToLower(name), unset), 10, 31)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		*field = int(v)
+	}
+	return nil
+}
+
+// algorithms reads the lists of what the connection may be made of.
+func (s *settings) algorithms(d dump) error {
+	for _, l := range []struct {
+		list  *algorithmList
+		field *[]string
+	}{{kexList, &s.kex}, {cipherList, &s.ciphers}, {hostKeyList, &s.hostKeyAlgos}, {pubkeyList, &s.pubkeyAlgos}} {
+		v, err := l.list.of(d)
+		if err != nil {
+			return err
+		}
+		*l.field = v
+	}
+	macs, err := macList.of(d)
+	if err != nil {
+		// A cipher that authenticates by itself needs none of them.
+		own := slices.DeleteFunc(slices.Clone(s.ciphers), func(c string) bool {
+			return !strings.Contains(c, "gcm@") && !strings.Contains(c, "poly1305@")
+		})
+		if len(own) == 0 {
+			return err
+		}
+		s.ciphers, macs = own, nil
+	}
+	s.macs = macs
+	return nil
+}
+
+// files settles which files are read, and which agent is asked.
+func (s *settings) files(d dump) error {
+	x := newExpander(s)
+	known := splitWords(d.first("userknownhostsfile", "~/.ssh/known_hosts ~/.ssh/known_hosts2"))
+	s.globalKnown = withoutNone(splitWords(d.first("globalknownhostsfile", "/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2")))
+	if v := none(d.first("revokedhostkeys", "")); v != "" {
+		s.revoked = tilde(v)
+	}
+	s.identities, s.identityIsSet = d["identityfile"], true
+	if isDefaultIdentities(s.identities) {
+		s.identities, s.identityIsSet = defaultIdentities, false
+	}
+	s.identities = x.files(s.identities)
+	s.certificates = x.files(d["certificatefile"])
+	// ssh -G has expanded these once, so that a token in them is none.
+	x.lenient = s.origin.source == sourceSSH
+	s.userKnown = x.files(known)
+	s.agent = x.agent(d.first("identityagent", ""))
+	switch v := d.first("forwardagent", "no"); strings.ToLower(v) {
+	case "yes", "true":
+		s.forwardAgent = s.agent
+	case "no", "false", "none":
+	default:
+		s.forwardAgent = x.agent(v)
+	}
+	return x.err
+}
+
+// defaultIdentities is what OpenSSH tries where nothing is set, less the types
+// that it no longer has.
+var defaultIdentities = []string{"~/.ssh/id_rsa", "~/.ssh/id_ecdsa", "~/.ssh/id_ecdsa_sk", "~/.ssh/id_ed25519", "~/.ssh/id_ed25519_sk"}
+
+// isDefaultIdentities is whether list is what ssh -G prints where nothing is
+// set: versions differ at its end.
+func isDefaultIdentities(list []string) bool {
+	if len(list) == 0 {
+		return true
+	}
+	for _, d := range defaultIdentities {
+		if !slices.Contains(list, d) {
+			return false
 		}
 	}
-	if word {
-		out = append(out, b.String())
-	}
-	return out
+	return !slices.ContainsFunc(list, func(f string) bool {
+		return !slices.Contains(defaultIdentities, f) && f != "~/.ssh/id_dsa" && f != "~/.ssh/id_xmss"
+	})
 }

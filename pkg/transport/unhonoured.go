@@ -3,45 +3,19 @@ package transport
 import (
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 )
-
-// notActedOn lists the keywords that this package does not act on, with the values
-// with which ssh -G prints them when nobody set them.
-var notActedOn = []struct {
-	key, name string
-	harmless  []string
-}{
-	{"compression", "Compression", []string{"no"}},
-	{"controlmaster", "ControlMaster", []string{"no", "false"}},
-	{"controlpath", "ControlPath", []string{"none"}},
-	{"forwardagent", "ForwardAgent", []string{"no"}},
-	{"forwardx11", "ForwardX11", []string{"no"}},
-	{"gssapidelegatecredentials", "GSSAPIDelegateCredentials", []string{"no"}},
-	{"hostbasedauthentication", "HostbasedAuthentication", []string{"no"}},
-	{"knownhostscommand", "KnownHostsCommand", []string{"none"}},
-	{"pkcs11provider", "PKCS11Provider", []string{"none"}},
-	{"verifyhostkeydns", "VerifyHostKeyDNS", []string{"no", "false"}},
-	{"tunnel", "Tunnel", []string{"no", "false"}},
-	{"localforward", "LocalForward", nil},
-	{"remoteforward", "RemoteForward", nil},
-	{"dynamicforward", "DynamicForward", nil},
-	{"bindinterface", "BindInterface", nil},
-	{"setenv", "SetEnv", nil},
-	{"preferredauthentications", "PreferredAuthentications", nil},
-	{"remotecommand", "RemoteCommand", []string{"none"}},
-	{"localcommand", "LocalCommand", []string{"none"}},
-	{"nohostauthenticationforlocalhost", "NoHostAuthenticationForLocalhost", []string{"no"}},
-}
 
 // refuseSettings refuses what would be unsafe, or could not work, if it were
 // merely left out.
 func refuseSettings(d dump) error {
-	if v := none(d.first("revokedhostkeys", "")); v != "" {
-		return fmt.Errorf("RevokedHostKeys %s is not supported; @revoked lines in known_hosts are", v)
-	}
 	if d.yes("proxyusefdpass", false) && none(d.first("proxycommand", "")) != "" {
 		return errors.New("ProxyUseFdpass is not supported; let the ProxyCommand copy its standard streams")
+	}
+	if v := none(d.first("refuseconnection", "")); v != "" {
+		return fmt.Errorf("RefuseConnection: %s", Neutralise(v))
 	}
 	return nil
 }
@@ -50,17 +24,52 @@ func refuseSettings(d dump) error {
 // something which this package does not do.
 func unhonoured(d dump) []string {
 	var out []string
-	for _, k := range notActedOn {
-		for _, v := range d[k.key] {
-			set := v != ""
-			for _, h := range k.harmless {
-				set = set && !strings.EqualFold(v, h)
-			}
-			if set {
-				out = append(out, k.name)
-				break
-			}
+	for i := range keywords {
+		k := &keywords[i]
+		if k.fate == named && slices.ContainsFunc(d[strings.ToLower(k.name)], func(v string) bool { return k.asks(v, d) }) {
+			out = append(out, k.name)
 		}
 	}
 	return out
+}
+
+// asks is whether the value v of the named keyword k asks for something.
+func (k *keyword) asks(v string, d dump) bool {
+	if v == "" || slices.ContainsFunc(strings.Split(k.idle, "|"), func(w string) bool { return strings.EqualFold(v, w) }) {
+		return false
+	}
+	switch k.name {
+	case "GSSAPIAuthentication":
+		// Distributions turn it on for everybody, and without a ticket it does
+		// nothing in ssh either.
+		return hasTicket()
+	case "PermitLocalCommand":
+		return none(d.first("localcommand", "")) != ""
+	case "CASignatureAlgorithms":
+		return restrictsCA(v)
+	}
+	return true
+}
+
+// hasTicket is whether the account may hold a Kerberos ticket.
+func hasTicket() bool {
+	if os.Getenv("KRB5CCNAME") != "" {
+		return true
+	}
+	_, err := os.Stat(fmt.Sprintf("/tmp/krb5cc_%d", os.Getuid()))
+	return err == nil
+}
+
+// restrictsCA is whether v leaves out one of the algorithms that every
+// OpenSSH since 8.2 takes for the signature of a certificate by default.
+func restrictsCA(v string) bool {
+	if strings.HasPrefix(v, "+") || strings.HasPrefix(v, "^") {
+		return false
+	}
+	for _, a := range []string{"ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "rsa-sha2-512", "rsa-sha2-256"} {
+		if !slices.Contains(strings.Split(v, ","), a) {
+			return true
+		}
+	}
+	return false
 }
