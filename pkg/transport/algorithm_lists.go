@@ -40,9 +40,18 @@ const keyAlgorithms = "ssh-ed25519-cert-v01@openssh.com ecdsa-sha2-nistp256-cert
 	"ssh-ed25519 ecdsa-sha2-nistp256 ecdsa-sha2-nistp384 ecdsa-sha2-nistp521 sk-ssh-ed25519@openssh.com " +
 	"sk-ecdsa-sha2-nistp256@openssh.com rsa-sha2-512 rsa-sha2-256"
 
+const keyTypes = "ssh-ed25519 ssh-ed25519-cert-v01@openssh.com sk-ssh-ed25519@openssh.com sk-ssh-ed25519-cert-v01@openssh.com " +
+	"ecdsa-sha2-nistp256 ecdsa-sha2-nistp256-cert-v01@openssh.com ecdsa-sha2-nistp384 ecdsa-sha2-nistp384-cert-v01@openssh.com " +
+	"ecdsa-sha2-nistp521 ecdsa-sha2-nistp521-cert-v01@openssh.com sk-ecdsa-sha2-nistp256@openssh.com sk-ecdsa-sha2-nistp256-cert-v01@openssh.com " +
+	"ssh-rsa ssh-rsa-cert-v01@openssh.com rsa-sha2-256 rsa-sha2-256-cert-v01@openssh.com rsa-sha2-512 rsa-sha2-512-cert-v01@openssh.com"
+
 func newAlgorithmList(name string, pick func(ssh.Algorithms) []string, order string) *algorithmList {
 	l := &algorithmList{name: name, all: append(pick(ssh.SupportedAlgorithms()), pick(ssh.InsecureAlgorithms())...)}
 	l.base = l.supported(strings.Fields(order))
+	// Patterns stand for what they match in OpenSSH's other order, in which
+	// each type of key is followed by its certificates.
+	inOrder := strings.Fields(keyTypes)
+	slices.SortStableFunc(l.all, func(a, b string) int { return slices.Index(inOrder, a) - slices.Index(inOrder, b) })
 	return l
 }
 
@@ -98,9 +107,7 @@ func (l *algorithmList) named(list string) []string {
 			out = append(out, n)
 			continue
 		}
-		// OpenSSH expands a pattern in the order of names.
-		all := slices.Sorted(slices.Values(l.all))
-		out = append(out, slices.DeleteFunc(all, func(a string) bool { return !matchPattern(a, n) })...)
+		out = append(out, slices.DeleteFunc(slices.Clone(l.all), func(a string) bool { return !matchPattern(a, n) })...)
 	}
 	return out
 }

@@ -39,9 +39,12 @@ func (l *configLine) where() string { return fmt.Sprintf("%s:%d", Neutralise(l.f
 
 // fails makes an error of the line.
 func (l *configLine) fails(err error) error {
-	name := l.key
-	if l.known != nil {
+	name := map[string]string{"host": "Host", "match": "Match", "include": "Include"}[l.key]
+	switch {
+	case l.known != nil:
 		name = l.known.name
+	case name == "":
+		name = l.key
 	}
 	return fmt.Errorf("%s: %s: %w", l.where(), Neutralise(name), err)
 }

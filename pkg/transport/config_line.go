@@ -14,7 +14,10 @@ var errQuotes = errors.New("invalid quotes")
 // keyword is empty for an empty line and a comment. An equals sign may stand
 // between the two, and OpenSSH takes one before the keyword also.
 func keywordOf(line string) (keyword, rest string, err error) {
-	line = strings.TrimRight(line, blanks+"\f")
+	// OpenSSH takes a form feed for a blank at the end of a line alone.
+	if short := strings.TrimRight(line, blanks+"\f"); short != "" {
+		line = short
+	}
 	keyword, rest, ok := cutToken(line)
 	if ok && keyword == "" {
 		keyword, rest, ok = cutToken(rest)

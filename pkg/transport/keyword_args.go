@@ -3,7 +3,6 @@ package transport
 import (
 	"errors"
 	"fmt"
-	"math"
 	"net"
 	"os"
 	"slices"
@@ -50,7 +49,7 @@ func (k *keyword) checkOne(v string) error {
 	choices := yesNo
 	switch k.form {
 	case formCount:
-		if n, err := strconv.ParseUint(v, 10, 32); err != nil || n > math.MaxInt32 {
+		if n, err := strconv.ParseInt(v, 10, 32); err != nil || n < 0 {
 			return fmt.Errorf("%q is no number from 0 up", v)
 		}
 		return nil
@@ -76,8 +75,8 @@ func (k *keyword) checkOne(v string) error {
 
 // portNumber reads a port, or the name of a service that has one.
 func portNumber(v string) (int, error) {
-	if n, err := strconv.ParseUint(v, 10, 16); err == nil && n > 0 {
-		return int(n), nil
+	if n, err := strconv.Atoi(v); err == nil && n > 0 && n < 1<<16 {
+		return n, nil
 	}
 	if !strings.ContainsAny(v, "0123456789+- ") {
 		if n, err := net.LookupPort("tcp", v); err == nil && n > 0 {

@@ -161,8 +161,12 @@ func (r *fileReader) apply(l *configLine) {
 		value = l.args[0]
 	}
 	switch l.key {
-	case "proxyjump", "proxycommand": // whichever comes first
+	case "proxyjump": // whichever comes first
 		if r.first["proxyjump"]+r.first["proxycommand"] != "" {
+			return
+		}
+	case "proxycommand": // ProxyJump none leaves it alone
+		if spec, _ := jumpSpec(r.first["proxyjump"]); r.first["proxyjump"] != "" && none(spec) != "" {
 			return
 		}
 	case "identityfile", "certificatefile":

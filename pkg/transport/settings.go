@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"errors"
 	"fmt"
 	"os/user"
 	"slices"
@@ -201,11 +202,14 @@ func (s *settings) numbers(d dump) error {
 		if field == &s.attempts {
 			unset = "1"
 		}
-		v, err := strconv.ParseUint(d.first(strings.ToLower(name), unset), 10, 31)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		v, err := strconv.ParseInt(d.first(strings.ToLower(name), unset), 10, 32)
+		if err != nil || v < 0 {
+			return fmt.Errorf("%s %q is no number from 0 up", name, d.first(strings.ToLower(name), unset))
 		}
 		*field = int(v)
+	}
+	if s.attempts == 0 {
+		return errors.New("ConnectionAttempts 0 would never connect")
 	}
 	return nil
 }
