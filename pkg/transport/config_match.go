@@ -12,10 +12,27 @@ import (
 )
 
 // verdict is whether a Match line applies. unclear names the first criterion
-// that could not be evaluated, where the line hangs on it.
+// that could not be evaluated; hangs is whether the line would apply but for it.
 type verdict struct {
-	applies bool
-	unclear string
+	applies, hangs bool
+	unclear        string
+}
+
+// answer is what is found out about one criterion.
+type answer int
+
+const (
+	no answer = iota
+	yes
+	unclear // it cannot be evaluated
+	skipped // nothing hangs on it any more
+)
+
+func answerOf(holds bool) answer {
+	if holds {
+		return yes
+	}
+	return no
 }
 
 // match evaluates a Match line with what is known so far. Every criterion must
@@ -30,85 +47,87 @@ func (r *fileReader) match(ctx context.Context, l *configLine, may bool) (verdic
 	for i, n := 0, 0; i < len(words); n++ {
 		name, negated := strings.CutPrefix(strings.ToLower(words[i]), "!")
 		i++
-		var holds, clear bool
+		var a answer
 		switch name {
 		case "all":
 			if n > 1 || i < len(words) {
 				return v, errors.New("all cannot be combined with other criteria")
 			}
-			holds, clear = true, true
+			a = yes
 		case "canonical", "final":
 			r.wantFinal = r.wantFinal || name == "final"
-			holds, clear = r.final, true
+			a = answerOf(r.final)
 		default:
 			if i == len(words) {
-				if !sure {
-					break // the argument is where the readings part
+				if !sure { // the argument is where the readings part
+					a = unclear
+					break
 				}
 				return v, fmt.Errorf("the argument of %s is missing", name)
 			}
 			var err error
-			if holds, clear, err = r.criterion(ctx, name, words[i], may && v.applies && v.unclear == "" && sure); err != nil {
+			if a, err = r.criterion(ctx, name, words[i], may && v.applies && v.unclear == "" && sure); err != nil {
 				return v, err
 			}
 			i++
 		}
 		switch {
-		case clear && holds == negated:
+		case a == yes && negated, a == no && !negated:
 			v.applies = false
-		case !clear && v.unclear == "":
+		case a == unclear && v.unclear == "":
 			v.unclear = name
 		}
 	}
 	if !sure {
 		// What failed may have failed for the quotes alone.
-		return verdict{unclear: "quoting, which differs between versions of OpenSSH,"}, nil
+		return verdict{hangs: true, unclear: "quoting, which differs between versions of OpenSSH,"}, nil
 	}
-	if !v.applies {
-		v.unclear = ""
-	}
-	v.applies = v.applies && v.unclear == ""
+	v.hangs = v.applies && v.unclear != ""
+	v.applies = v.applies && !v.hangs
 	return v, nil
 }
 
-// criterion evaluates one that has an argument; clear is false if it can't be.
-// mayRun is whether the line holds up to here.
-func (r *fileReader) criterion(ctx context.Context, name, arg string, mayRun bool) (holds, clear bool, err error) {
+// criterion evaluates one that has an argument. mayRun is whether the line holds
+// up to here.
+func (r *fileReader) criterion(ctx context.Context, name, arg string, mayRun bool) (answer, error) {
 	switch name {
 	case "host":
 		host, err := r.hostSoFar()
-		return matchHost(host, arg), true, err
+		return answerOf(matchHost(host, arg)), err
 	case "originalhost":
-		return matchHost(r.target.host, arg), true, nil
+		return answerOf(matchHost(r.target.host, arg)), nil
 	case "user":
-		return matchList(r.userSoFar(), arg), true, nil
+		return answerOf(matchList(r.userSoFar(), arg)), nil
 	case "localuser":
-		return matchList(localUser(), arg), true, nil
+		return answerOf(matchList(localUser(), arg)), nil
 	case "tagged":
-		return matchList(r.first["tag"], arg), true, nil
+		return answerOf(matchList(r.first["tag"], arg)), nil
 	case "localnetwork":
 		holds, err := onNetwork(arg)
-		return holds, err == nil, nil
+		if err != nil {
+			return unclear, nil
+		}
+		return answerOf(holds), nil
 	case "sessiontype":
 		// What ssh -G says, which has no command.
 		kind := strings.ToLower(r.first["sessiontype"])
 		if kind == "" || kind == "default" {
 			kind = "shell"
 		}
-		return matchList(kind, arg), true, nil
+		return answerOf(matchList(kind, arg)), nil
 	case "command":
-		return matchList("", arg), true, nil
+		return answerOf(matchList("", arg)), nil
 	case "exec":
 		return r.matchExec(ctx, arg, mayRun)
 	}
-	return false, false, nil
+	return unclear, nil
 }
 
 // matchExec runs a command by the user's shell; its success is the answer.
-func (r *fileReader) matchExec(ctx context.Context, line string, mayRun bool) (holds, clear bool, err error) {
+func (r *fileReader) matchExec(ctx context.Context, line string, mayRun bool) (answer, error) {
 	host, err := r.hostSoFar()
 	if err != nil {
-		return false, true, err
+		return no, err
 	}
 	t := target{host: r.target.host, user: r.userSoFar(), port: r.portSoFar()}
 	x := newExpander(&settings{
@@ -119,10 +138,10 @@ func (r *fileReader) matchExec(ctx context.Context, line string, mayRun bool) (h
 		x.tokens['k'] = host
 	}
 	if line = x.expandTokens(line); x.err != nil {
-		return false, true, x.err
+		return no, x.err
 	}
 	if !mayRun {
-		return false, false, nil
+		return skipped, nil
 	}
 	shell := os.Getenv("SHELL")
 	if shell == "" {
@@ -133,13 +152,13 @@ func (r *fileReader) matchExec(ctx context.Context, line string, mayRun bool) (h
 	inOwnGroup(cmd)
 	err = cmd.Run()
 	if ctx.Err() != nil {
-		return false, true, fmt.Errorf("exec %q: %w", line, context.Cause(ctx))
+		return no, fmt.Errorf("exec %q: %w", line, context.Cause(ctx))
 	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		return false, true, fmt.Errorf("exec %q: %w", line, err)
+		return no, fmt.Errorf("exec %q: %w", line, err)
 	}
-	return err == nil, true, nil
+	return answerOf(err == nil), nil
 }
 
 // onNetwork is whether an address of this machine is in one of the networks

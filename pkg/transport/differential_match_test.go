@@ -33,7 +33,8 @@ var matchCases = append(lines(
 	{name: "a criterion of the future", text: "Match moonphase full\nPort 3\n", unclear: true},
 	{name: "a version, which only ssh knows", text: "Match version OpenSSH_99*\nCompression yes\n", unclear: true},
 	{name: "a criterion that is none, beside one that holds", text: "Match host box bogus x\nUser u\n", unclear: true},
-	{name: "an unclear one decided otherwise", text: "Match host web user x\nPort 3\n"},
+	{name: "an unclear one that another decides", text: "Match host web moonphase full\nUser u\nHost *\nPort 3\n", unclear: true},
+	{name: "a known one decided otherwise", text: "Match host web user x\nPort 3\n"},
 }...)
 
 // includeCases are about Include, and about Match final in it.

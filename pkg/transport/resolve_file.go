@@ -97,10 +97,12 @@ func (r *fileReader) walk(ctx context.Context, f *configFile, may bool) error {
 			if err != nil {
 				return l.fails(err)
 			}
-			if active = may && v.applies; may && v.unclear != "" {
-				if err := r.leaveOut(l, v.unclear, f.lines[i+1:]); err != nil {
-					return err
+			active = may && v.applies
+			if v.unclear != "" {
+				if d := decisive(f.lines[i+1:]); d != nil && may && v.hangs {
+					return l.fails(fmt.Errorf("%s cannot be evaluated without an ssh binary, and the block sets %s", v.unclear, d.known.name))
 				}
+				r.leaveOut(l, v.unclear)
 			}
 		case l.key == "include":
 			for _, inc := range l.included {
@@ -119,21 +121,17 @@ func (r *fileReader) walk(ctx context.Context, f *configFile, may bool) error {
 	return nil
 }
 
-// leaveOut drops the block that a Match line begins, with a warning, or refuses
-// if the block decides where and as whom to connect or what to trust: without
-// it we might go around a bastion, or log in as somebody else.
-func (r *fileReader) leaveOut(l *configLine, unclear string, block []configLine) error {
-	if d := decisive(block); d != nil {
-		return l.fails(fmt.Errorf("%s cannot be evaluated without an ssh binary, and the block sets %s", unclear, d.known.name))
-	}
+// leaveOut warns, once, that the block of a Match line is left out.
+func (r *fileReader) leaveOut(l *configLine, unclear string) {
 	w := fmt.Sprintf("%s: this Match block is left out: %s cannot be evaluated without an ssh binary", l.where(), unclear)
 	if !slices.Contains(r.warnings, w) {
 		r.warnings = append(r.warnings, w)
 	}
-	return nil
 }
 
-// decisive finds a line that may not be left out, up to the end of the block.
+// decisive finds a line, up to the end of the block, that may not be left out
+// because it decides where and as whom to connect or what to trust: without it
+// we might go around a bastion, or log in as somebody else.
 func decisive(block []configLine) *configLine {
 	for i := range block {
 		l := &block[i]
