@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,11 @@ import (
 
 // maxHops bounds a chain of ProxyJump hops, each of which may name others.
 const maxHops = 8
+
+// errJumpLoop is a machine that would be reached through itself.
+var errJumpLoop = errors.New("ProxyJump goes in a circle")
+
+const jumpLoopHint = "give the jump host a block of its own with ProxyJump none, before the block that sets ProxyJump for all"
 
 // lastHop is the hop of a ProxyJump that the connection to e goes through. It is
 // reached through the hops before it, if there are any, and else as its own
@@ -32,13 +38,13 @@ func (p *Pool) checkChain(ctx context.Context, k routeKey, s *settings) *Error {
 	for at := k; s.proxyJump != "" && s.proxyCommand == ""; {
 		at = lastHop(at.Endpoint, s.proxyJump)
 		if slices.Contains(chain, at) || len(chain) > maxHops {
-			what := "goes in a circle"
+			what := errJumpLoop
 			if !slices.Contains(chain, at) {
-				what = fmt.Sprintf("goes through more than %d hops", maxHops)
+				what = fmt.Errorf("ProxyJump goes through more than %d hops", maxHops)
 			}
 			return &Error{
-				Kind: KindProxy, Endpoint: k.Endpoint, Err: fmt.Errorf("ProxyJump %s: %s", what, showChain(append(chain, at))),
-				Hint: "give the jump host a block of its own with ProxyJump none, before the block that sets ProxyJump for all",
+				Kind: KindProxy, Endpoint: k.Endpoint, Err: fmt.Errorf("%w: %s", what, showChain(append(chain, at))),
+				Hint: jumpLoopHint,
 			}
 		}
 		chain = append(chain, at)
@@ -47,7 +53,7 @@ func (p *Pool) checkChain(ctx context.Context, k routeKey, s *settings) *Error {
 			if ctx.Err() != nil {
 				return contextError(ctx, k.Endpoint, "reading ssh_config for the jump host "+at.String(), false)
 			}
-			return &Error{Kind: KindProxy, Endpoint: k.Endpoint, Err: fmt.Errorf("jump host: %w", err), Hint: err.Hint}
+			return &Error{Kind: KindProxy, Endpoint: k.Endpoint, Err: fmt.Errorf("jump host: %w: %s", err, showChain(chain)), Hint: err.Hint}
 		}
 	}
 	return nil

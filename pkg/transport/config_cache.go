@@ -25,6 +25,7 @@ type configKey struct {
 	binary string // empty: read the files ourselves
 	file   string // ssh -F
 	target target
+	jump   string // the ProxyJump that is given, whatever the files say
 }
 
 // configCache reads ssh_config, keeps what it read, and lets callers that want
@@ -136,7 +137,7 @@ func (c *configCache) readNow(ctx context.Context, k configKey) (*reading, []sta
 	if k.binary != "" {
 		r, err = resolveBySSH(ctx, k)
 	} else {
-		r, err = resolveByFile(ctx, usualSources(k.file), k.target)
+		r, err = resolveByFile(ctx, usualSources(k.file), k)
 	}
 	if err != nil || r.ran {
 		return r, nil, err

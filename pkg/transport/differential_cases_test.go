@@ -50,6 +50,7 @@ var keywordCases = lines(
 	"ProxyJump hop", "ProxyJump me@hop:2222,far", "ProxyJump none", "ProxyJump NONE\nProxyJump b", "ProxyJump hop # c", "ProxyJump hop#c", "ProxyJump hop , a",
 	"ProxyJump = a,b", "ProxyJump a,none", "ProxyJump ssh://u@h:22", "ProxyJump ssh://u@h,b", "ProxyJump 10.0.0.1:23", "ProxyJump u@[::1]:5,[::2]", "ProxyJump 2001:db8::1",
 	"ProxyJump u@h:22,", "ProxyJump u@h:x", "ProxyJump @h", "ProxyJump [::1", "Host x\nProxyJump u@h:x", "ProxyJump HOP", `ProxyJump "hop"`,
+	"ProxyJump box", "ProxyJump x@box", "User x\nPort 23\nProxyJump x@box:23", "HostName web\nProxyJump box", "HostName web\nProxyJump web",
 	"ProxyJump a\nProxyCommand x", "ProxyCommand x y\nProxyJump a", "ProxyCommand none\nProxyJump a", "ProxyJump none\nProxyJump a\nProxyCommand y",
 	"ProxyCommand sh -c 'x #y' # z", `ProxyCommand "a b" c`, "ProxyCommand = x = y", "ProxyCommand it's", "ProxyCommand", "ProxyCommand nc -x p:1 %h %p",
 	"ProxyCommand a%%b \"\\\"c\"", "ProxyCommand x\nProxyUseFdpass yes", "ProxyUseFdpass yes",

@@ -146,7 +146,7 @@ func (m *configMaker) setting() (keyword, value string) {
 		word("PubkeyAcceptedAlgorithms", "+ssh-rsa", "-rsa*"), word("BatchMode", "yes", "no"), word("PasswordAuthentication", "yes", "no"),
 		word("KbdInteractiveAuthentication", "no"), word("ChallengeResponseAuthentication", "no", "yes"), word("PubkeyAuthentication", "no", "unbound"),
 		word("PreferredAuthentications", "password", "publickey,password"), word("NumberOfPasswordPrompts", "1", "2"), word("Compression", "yes", "no"),
-		raw("RemoteCommand", "top # x", "none"), raw("LocalForward", "1 h:2"), word("ControlMaster", "auto", "no"), word("LogLevel", "QUIET"),
+		raw("RemoteCommand", "top # x", "none"), word("ControlMaster", "auto", "no"), word("LogLevel", "QUIET"),
 		raw("IgnoreUnknown", "No*", "x,y"), word("ProxyUseFdpass", "no"), word("RequestTTY", "force"), word("Protocol", "2"),
 	}
 	return all[m.IntN(len(all))]()

@@ -90,7 +90,7 @@ func (c configCase) disagreement(ssh, file outcome) string {
 	case (ssh.err == nil) != (file.err == nil):
 		return fmt.Sprintf("ssh -G: %v; the files: %v", ssh.err, file.err)
 	case ssh.err != nil:
-		if ssh.err.Kind != KindConfig || file.err.Kind != KindConfig {
+		if ssh.err.Kind != file.err.Kind {
 			return fmt.Sprintf("ssh -G: %v; the files: %v", ssh.err.Kind, file.err.Kind)
 		}
 		return ""
@@ -128,7 +128,7 @@ func TestSystemFile(t *testing.T) {
 	user, system := filepath.Join(dir, "user"), filepath.Join(dir, "system")
 	sources := []configSource{{path: user, user: true, optional: true, checked: true}, {path: system, optional: true}}
 	read := func() (*reading, error) {
-		return resolveByFile(within(t, 20*time.Second), sources, target{host: "box"})
+		return resolveByFile(within(t, 20*time.Second), sources, configKey{target: target{host: "box"}})
 	}
 	if r, err := read(); err != nil || len(r.files) != 0 || r.dump.first("hostname", "") != "box" {
 		t.Fatalf("no file at all: %+v, %v", r, err)

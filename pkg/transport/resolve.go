@@ -3,6 +3,7 @@ package transport
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -25,7 +26,7 @@ func (p *Pool) resolve(ctx context.Context, k routeKey) (*settings, *Error) {
 	if err != nil {
 		return nil, &Error{Kind: KindConfig, Endpoint: e, Err: err, Hint: "write an ssh alias, user@host or user@host:port"}
 	}
-	r, err := p.configs.read(ctx, p, configKey{binary: p.sshBinary(), file: e.ConfigFile, target: t})
+	r, err := p.configs.read(ctx, p, configKey{binary: p.sshBinary(), file: e.ConfigFile, target: t, jump: k.jump})
 	var s *settings
 	if err == nil {
 		s, err = settingsFrom(r, t)
@@ -33,6 +34,9 @@ func (p *Pool) resolve(ctx context.Context, k routeKey) (*settings, *Error) {
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, contextError(ctx, e, "reading ssh_config", false)
+		}
+		if errors.Is(err, errJumpLoop) {
+			return nil, &Error{Kind: KindProxy, Endpoint: e, Err: err, Hint: jumpLoopHint}
 		}
 		return nil, &Error{Kind: KindConfig, Endpoint: e, Err: err, Hint: "mend that in ssh_config, and see what `ssh -G " + Neutralise(t.host) + "` says"}
 	}
@@ -73,6 +77,9 @@ func resolveBySSH(ctx context.Context, k configKey) (*reading, error) {
 	if k.target.user != "" {
 		args = append(args, "-l", k.target.user)
 	}
+	if k.jump != "" {
+		args = append(args, "-J", k.jump)
+	}
 	cmd := exec.CommandContext(ctx, k.binary, append(args, "--", k.target.host)...)
 	inOwnGroup(cmd)
 	var stdout, stderr capped
@@ -82,6 +89,9 @@ func resolveBySSH(ctx context.Context, k configKey) (*reading, error) {
 			return nil, fmt.Errorf("%s -G: %w", k.binary, context.Cause(ctx))
 		}
 		_, said := parseTrace(stderr.String())
+		if strings.Contains(said, "jumphost loop via") {
+			err = errJumpLoop
+		}
 		return nil, fmt.Errorf("%s -G: %w: %s", k.binary, err, excerpt([]byte(said), 300))
 	}
 	r, _ := parseTrace(stderr.String())

@@ -31,8 +31,9 @@ type fileReader struct {
 
 // resolveByFile reads ssh_config as OpenSSH does, including the order of its
 // blocks, its patterns and its Match lines.
-func resolveByFile(ctx context.Context, sources []configSource, t target) (*reading, error) {
-	r := &fileReader{target: t, host: t.host, first: map[string]string{}}
+func resolveByFile(ctx context.Context, sources []configSource, k configKey) (*reading, error) {
+	t := k.target
+	r := &fileReader{target: t, host: t.host, first: map[string]string{"proxyjump": k.jump}}
 	if t.user != "" {
 		r.first["user"] = t.user
 	}

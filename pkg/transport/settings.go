@@ -162,6 +162,10 @@ func settingsFrom(r *reading, t target) (*settings, error) {
 	default:
 		return nil, fmt.Errorf("StrictHostKeyChecking %q is none of yes, accept-new, ask, no", v)
 	}
+	if hop, err := parseDestination(s.proxyJump[strings.LastIndexByte(s.proxyJump, ',')+1:]); err == nil && hop.host == s.host &&
+		(hop.port == s.port || hop.port == 0 && s.port == 22) && (hop.user == s.user || hop.user == "") {
+		return nil, fmt.Errorf("%w: %s is its own jump host", errJumpLoop, s.host)
+	}
 	s.unhonoured = unhonoured(d)
 	return s, s.files(d)
 }
