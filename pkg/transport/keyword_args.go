@@ -59,6 +59,11 @@ func (k *keyword) checkOne(v string) error {
 	case formTime:
 		_, err := seconds(v)
 		return err
+	case formAlgos:
+		if strings.ContainsFunc(v[1:], func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"'=+^#`, r) }) || v[0] == '=' {
+			return fmt.Errorf("%q is no list of algorithms", v)
+		}
+		return nil
 	case formAgent:
 		return checkAgent(v)
 	case formChoice:
