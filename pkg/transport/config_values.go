@@ -33,7 +33,7 @@ func seconds(s string) (time.Duration, error) {
 			rest = rest[1:]
 		}
 		total += time.Duration(n) * unit
-		if unit == 0 || time.Duration(n) > maxSeconds/unit || total > maxSeconds {
+		if unit == 0 || time.Duration(n) > longestTime/unit || total > longestTime {
 			return 0, fmt.Errorf("%q is no time", s)
 		}
 	}
@@ -42,8 +42,8 @@ func seconds(s string) (time.Duration, error) {
 
 var units = map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 168 * time.Hour}
 
-// maxSeconds is OpenSSH's longest time.
-const maxSeconds = math.MaxInt32 * time.Second
+// longestTime is OpenSSH's longest time.
+const longestTime = math.MaxInt32 * time.Second
 
 // splitWords splits a value at spaces, with double quotes for names that hold one.
 func splitWords(s string) []string {
@@ -67,6 +67,25 @@ func splitWords(s string) []string {
 	}
 	if word {
 		out = append(out, b.String())
+	}
+	return out
+}
+
+// names reads a value that is a list of files. ssh -G prints them without their
+// quotes, but with ~ replaced: what does not begin like a file there belongs to
+// the name before it.
+func (r *reading) names(key, unset string) []string {
+	words := splitWords(r.dump.first(key, unset))
+	if r.source != sourceSSH {
+		return words
+	}
+	var out []string
+	for _, w := range words {
+		if len(out) > 0 && !strings.HasPrefix(w, "/") && !strings.HasPrefix(w, "~") {
+			out[len(out)-1] += " " + w
+			continue
+		}
+		out = append(out, w)
 	}
 	return out
 }

@@ -135,11 +135,11 @@ func (m *configMaker) setting() (keyword, value string) {
 		word("IdentityFile", "~/a", "/b", "/c"), word("CertificateFile", "/c", "~/d"), word("IdentitiesOnly", "yes", "no", "TRUE"),
 		word("IdentityAgent", "none", "~/s", "$FLEET_TEST_DIR", "SSH_AUTH_SOCK", "/%h"), word("ForwardAgent", "yes", "no", "YES"),
 		word("StrictHostKeyChecking", "yes", "no", "ask", "accept-new", "off"), word("HashKnownHosts", "yes", "no"),
-		raw("UserKnownHostsFile", "/a", "/a ~/b", "none", `"/c" /%h`, "'/d'"), raw("GlobalKnownHostsFile", "/g", "/g /h", "none"),
+		raw("UserKnownHostsFile", "/a", "/a ~/b", "none", `"/c" /%h`, `"/e f" /g`, "'/d'"), raw("GlobalKnownHostsFile", "/g", "/g /h", "none"),
 		word("RevokedHostKeys", "/r", "none"), word("HostKeyAlias", "alias", "%h"), word("ConnectTimeout", "5", "1m", "none", "0"),
 		word("ServerAliveInterval", "30", "1m"), word("ServerAliveCountMax", "2", "0"), word("ConnectionAttempts", "2", "4"),
 		word("AddressFamily", "inet", "inet6", "any"), word("BindAddress", "127.0.0.1"),
-		raw("ProxyJump", "hop", "none", "a,b", "u@h:22", "10.0.0.1", "[::1]:5", "hop # c", "a b"), raw("ProxyCommand", "nc %h %p", "none", "sh -c 'x #y'", "= x", `"a b" c`),
+		raw("ProxyJump", "hop", "none", "a,b", "u@h:22", "10.0.0.1", "[::1]:5", "hop # c", "a b", "j-%h,%r@j"), raw("ProxyCommand", "nc %h %p", "none", "sh -c 'x #y'", "= x", `"a b" c`),
 		raw("SendEnv", "A", "A B*", "-A", "LC_*", "-B* C", `"A" B`), raw("SetEnv", "A=1", `A="b c" B=2`, "A=1 A=2", "B=3"),
 		word("Ciphers", "+aes128-cbc", "-aes1*", "^aes256-ctr", "aes128-ctr"), word("HostKeyAlgorithms", "+ssh-rsa", "^rsa-*", "-ecdsa*", "ssh-ed25519"),
 		word("KexAlgorithms", "-ecdh*", "^ecdh-sha2-nistp256", "curve25519-sha256"), word("MACs", "-*etm*", "hmac-sha2-256"),
@@ -157,7 +157,7 @@ func (m *configMaker) setting() (keyword, value string) {
 func compareSeed(t testing.TB, seed uint64) (taken, excused bool) {
 	t.Helper()
 	c := makeConfig(seed)
-	ssh, file, _ := resolveBoth(t, c)
+	ssh, file := resolveBoth(t, c)
 	c.unclear = file.err != nil && strings.Contains(file.err.Error(), cannot) || file.s != nil && strings.Contains(fmt.Sprint(file.s.origin.warnings), cannot)
 	if d := c.disagreement(ssh, file); d != "" {
 		t.Errorf("seed %d, %q, with %q\n%s\n%s", seed, c.dest, c.files, c.text, d)

@@ -29,9 +29,9 @@ type outcome struct {
 }
 
 // resolveBoth asks both resolvers.
-func resolveBoth(t testing.TB, c configCase) (ssh, file outcome, dir string) {
+func resolveBoth(t testing.TB, c configCase) (ssh, file outcome) {
 	t.Helper()
-	dir = t.TempDir()
+	dir := t.TempDir()
 	if c.dest == "" {
 		c.dest = "box"
 	}
@@ -46,7 +46,7 @@ func resolveBoth(t testing.TB, c configCase) (ssh, file outcome, dir string) {
 		s, err := p.resolve(within(t, 30*time.Second), routeKey{Endpoint: e})
 		return outcome{s, err}
 	}
-	return ask(""), ask(NoSSHBinary), dir
+	return ask(""), ask(NoSSHBinary)
 }
 
 // differences names the settings in which two readings differ.
@@ -106,7 +106,7 @@ func TestDifferential(t *testing.T) {
 	refused := 0
 	for _, c := range slices.Concat(lineCases, keywordCases, hostCases, matchCases, includeCases, fileCases) {
 		t.Run(c.name, func(t *testing.T) {
-			ssh, file, _ := resolveBoth(t, c)
+			ssh, file := resolveBoth(t, c)
 			if d := c.disagreement(ssh, file); d != "" {
 				t.Errorf("%q for %q:\n%s", c.text, c.dest, d)
 			}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -48,6 +49,11 @@ func newExpander(s *settings) *expander {
 	x.tokens['C'] = hex.EncodeToString(sum[:])
 	x.tokens['j'] = s.proxyJump
 	return x
+}
+
+// only leaves the tokens of letters, where fewer are allowed.
+func (x *expander) only(letters string) {
+	maps.DeleteFunc(x.tokens, func(c byte, _ string) bool { return strings.IndexByte(letters, c) < 0 })
 }
 
 // expand replaces tokens and variables. What a variable holds is taken as it is.

@@ -38,7 +38,7 @@ func (p *Pool) resolve(ctx context.Context, k routeKey) (*settings, *Error) {
 		if errors.Is(err, errJumpLoop) {
 			return nil, &Error{Kind: KindProxy, Endpoint: e, Err: err, Hint: jumpLoopHint}
 		}
-		return nil, &Error{Kind: KindConfig, Endpoint: e, Err: err, Hint: "mend that in ssh_config, and see what `ssh -G " + Neutralise(t.host) + "` says"}
+		return nil, &Error{Kind: KindConfig, Endpoint: e, Err: err, Hint: "mend that in ssh_config; where an ssh binary is installed, see what `ssh -G " + Neutralise(t.host) + "` says"}
 	}
 	if k.jump != "" {
 		s.proxyJump, s.proxyCommand = k.jump, ""
@@ -98,7 +98,26 @@ func resolveBySSH(ctx context.Context, k configKey) (*reading, error) {
 	r.dump = parseDump(stdout.String())
 	// What the trace lost may have been the name of a file.
 	r.ran = r.ran || stderr.full
+	r.doubtAgent(ctx, k)
 	return &r, nil
+}
+
+// doubtAgent has a second opinion on an agent's path that ssh -G prints as
+// ForwardAgent: it prints the path even where a no comes first, and ssh then
+// forwards nothing.
+func (r *reading) doubtAgent(ctx context.Context, k configKey) {
+	switch strings.ToLower(r.dump.first("forwardagent", "no")) {
+	case "yes", "true", "no", "false":
+		return
+	}
+	second, err := resolveByFile(ctx, usualSources(k.file), k)
+	if err == nil && second.dump.yes("forwardagent", true) {
+		return
+	}
+	r.dump["forwardagent"] = []string{"no"}
+	if err != nil { // an agent that is not forwarded is the lesser evil
+		r.warnings = append(r.warnings, "the agent is not forwarded: ssh -G does not tell whether a ForwardAgent no goes first, and the files alone do not either: "+err.Error())
+	}
 }
 
 // parseTrace reads what ssh -v says: the files it read, whether it ran

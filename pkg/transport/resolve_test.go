@@ -94,6 +94,8 @@ func TestResolvers(t *testing.T) {
 		{"another agent goes along", "Host *\n ForwardAgent $FLEET_TEST_DIR\n IdentityAgent /a\n", "box", func(s *settings) bool {
 			return s.forwardAgent == "/from/environment" && s.agent == "/a"
 		}},
+		{"no before a path", "Host box\n ForwardAgent no\nHost *\n ForwardAgent /b\n", "box", func(s *settings) bool { return s.forwardAgent == "" }},
+		{"no for another", "Host x\n ForwardAgent no\nHost *\n ForwardAgent /b\n", "box", func(s *settings) bool { return s.forwardAgent == "/b" }},
 		{"no agent to go along", "Host *\n ForwardAgent yes\n IdentityAgent none\n", "box", func(s *settings) bool { return s.forwardAgent == "" }},
 		{"algorithms", "Host *\n Ciphers aes256-ctr,3des-cbc\n MACs -*etm*\n HostKeyAlgorithms ^rsa-sha2-256\n KexAlgorithms +diffie-hellman-group14-sha1\n", "box", func(s *settings) bool {
 			return reflect.DeepEqual(s.ciphers, []string{"aes256-ctr", "3des-cbc"}) && reflect.DeepEqual(s.macs, []string{"hmac-sha2-256", "hmac-sha2-512", "hmac-sha1"}) &&

@@ -166,6 +166,11 @@ func settingsFrom(r *reading, t target) (*settings, error) {
 		(hop.port == s.port || hop.port == 0 && s.port == 22) && (hop.user == s.user || hop.user == "") {
 		return nil, fmt.Errorf("%w: %s is its own jump host", errJumpLoop, s.host)
 	}
+	x := newExpander(s)
+	x.only("%hnpr")
+	if s.proxyJump = x.expandTokens(s.proxyJump); x.err != nil {
+		return nil, fmt.Errorf("ProxyJump: %w", x.err)
+	}
 	s.unhonoured = unhonoured(d)
 	return s, s.files(d)
 }
@@ -248,8 +253,8 @@ func (s *settings) algorithms(d dump) error {
 // files settles which files are read, and which agent is asked.
 func (s *settings) files(d dump) error {
 	x := newExpander(s)
-	known := splitWords(d.first("userknownhostsfile", "~/.ssh/known_hosts ~/.ssh/known_hosts2"))
-	s.globalKnown = withoutNone(splitWords(d.first("globalknownhostsfile", "/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2")))
+	known := s.origin.names("userknownhostsfile", "~/.ssh/known_hosts ~/.ssh/known_hosts2")
+	s.globalKnown = withoutNone(s.origin.names("globalknownhostsfile", "/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2"))
 	if v := none(d.first("revokedhostkeys", "")); v != "" {
 		s.revoked = tilde(v)
 	}
