@@ -21,7 +21,7 @@ type algorithmList struct {
 
 var (
 	kexList = newAlgorithmList("KexAlgorithms", func(a ssh.Algorithms) []string { return a.KeyExchanges },
-		"mlkem768x25519-sha256 curve25519-sha256 ecdh-sha2-nistp256 ecdh-sha2-nistp384 ecdh-sha2-nistp521 "+
+		mlkem+" curve25519-sha256 ecdh-sha2-nistp256 ecdh-sha2-nistp384 ecdh-sha2-nistp521 "+
 			"diffie-hellman-group-exchange-sha256 diffie-hellman-group16-sha512 diffie-hellman-group14-sha256")
 	cipherList = newAlgorithmList("Ciphers", func(a ssh.Algorithms) []string { return a.Ciphers },
 		"chacha20-poly1305@openssh.com aes128-ctr aes192-ctr aes256-ctr aes128-gcm@openssh.com aes256-gcm@openssh.com")
@@ -58,19 +58,36 @@ func newAlgorithmList(name string, pick func(ssh.Algorithms) []string, order str
 // supported gives what of names the library can do, in their order.
 func (l *algorithmList) supported(names []string) []string {
 	var out []string
+	alone := true // but for the stand-in
 	for _, n := range names {
-		if slices.Contains(l.all, n) && !slices.Contains(out, n) {
+		// The library has one of OpenSSH's two key exchanges that withstand a
+		// quantum computer. Who takes the older, as every default from 9.0 does,
+		// takes the other, which an ssh before 9.9 cannot even name.
+		standIn := l.name == "KexAlgorithms" && strings.HasPrefix(n, "sntrup761x25519-sha512")
+		if standIn {
+			n = mlkem
+		}
+		if !slices.Contains(l.all, n) {
+			continue
+		}
+		alone = alone && standIn
+		if !slices.Contains(out, n) {
 			out = append(out, n)
 		}
 	}
+	if alone {
+		return nil
+	}
 	return out
 }
+
+const mlkem = "mlkem768x25519-sha256"
 
 // of gives what a configuration says, or the default.
 func (l *algorithmList) of(d dump) ([]string, error) {
 	v, set := d[strings.ToLower(l.name)]
 	if !set {
-		return l.base, nil
+		return slices.Clone(l.base), nil
 	}
 	if v[0] == "" { // as ssh -G prints the rest of a list that lost all
 		return nil, fmt.Errorf("%s: nothing is left in the list", l.name)
@@ -94,7 +111,7 @@ func (l *algorithmList) expand(spec string) ([]string, error) {
 		list = l.named(spec)
 	}
 	if list = l.supported(list); len(list) == 0 {
-		return nil, fmt.Errorf("%s %s: this program supports none of them; it has %s", l.name, spec, strings.Join(l.all, ","))
+		return nil, fmt.Errorf("%s %s: this program supports none of them; it has %s", l.name, Neutralise(spec), strings.Join(l.all, ","))
 	}
 	return list, nil
 }

@@ -101,7 +101,7 @@ func (r *fileReader) walk(ctx context.Context, f *configFile, may bool) error {
 			active = may && v.applies
 			if v.unclear != "" {
 				if d := decisive(f.lines[i+1:]); d != nil && may && v.hangs {
-					return l.fails(fmt.Errorf("%s cannot be evaluated without an ssh binary, and the block sets %s", v.unclear, d.known.name))
+					return l.fails(fmt.Errorf("%s cannot be evaluated without an ssh binary, and the block sets %s", Neutralise(v.unclear), d.known.name))
 				}
 				r.leaveOut(l, v.unclear)
 			}
@@ -124,7 +124,7 @@ func (r *fileReader) walk(ctx context.Context, f *configFile, may bool) error {
 
 // leaveOut warns, once, that the block of a Match line is left out.
 func (r *fileReader) leaveOut(l *configLine, unclear string) {
-	w := fmt.Sprintf("%s: this Match block is left out: %s cannot be evaluated without an ssh binary", l.where(), unclear)
+	w := fmt.Sprintf("%s: this Match block is left out: %s cannot be evaluated without an ssh binary", l.where(), Neutralise(unclear))
 	if !slices.Contains(r.warnings, w) {
 		r.warnings = append(r.warnings, w)
 	}

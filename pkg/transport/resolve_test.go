@@ -101,6 +101,11 @@ func TestResolvers(t *testing.T) {
 			return reflect.DeepEqual(s.ciphers, []string{"aes256-ctr", "3des-cbc"}) && reflect.DeepEqual(s.macs, []string{"hmac-sha2-256", "hmac-sha2-512", "hmac-sha1"}) &&
 				s.hostKeyAlgos[0] == "rsa-sha2-256" && s.hostKeyAlgos[1] == "ssh-ed25519-cert-v01@openssh.com" && slices.Contains(s.kex, "diffie-hellman-group14-sha1")
 		}},
+		{"a key exchange of the future", "", "box", func(s *settings) bool { return s.kex[0] == mlkem && len(s.kex) == 8 }},
+		{"none of the future, if so said", "KexAlgorithms -sntrup*,mlkem*\n", "box", func(s *settings) bool { return !slices.Contains(s.kex, mlkem) }},
+		{"its place in the list", "KexAlgorithms curve25519-sha256,sntrup761x25519-sha512@openssh.com\n", "box", func(s *settings) bool {
+			return slices.Equal(s.kex, []string{"curve25519-sha256", mlkem})
+		}},
 		{"no MAC that is known, and no need of one", "Host *\n MACs umac-128@openssh.com\n", "box", func(s *settings) bool {
 			return s.macs == nil && !slices.Contains(s.ciphers, "aes128-ctr") && slices.Contains(s.ciphers, "aes128-gcm@openssh.com")
 		}},

@@ -136,8 +136,8 @@ func settingsFrom(r *reading, t target) (*settings, error) {
 		batch:        d.yes("batchmode", false),
 		proxyJump:    none(d.first("proxyjump", "")),
 		proxyCommand: none(d.first("proxycommand", "")),
-		sendEnv:      d["sendenv"],
-		setEnv:       d["setenv"],
+		sendEnv:      slices.Clone(d["sendenv"]),
+		setEnv:       slices.Clone(d["setenv"]),
 		origin:       r,
 	}
 	if p := d.first("preferredauthentications", ""); p != "" {

@@ -41,8 +41,9 @@ type SSHConfig struct {
 // Resolve gives what ssh_config says about e. It connects to nothing, but may
 // run ssh -G and, as ssh does, the commands of Match exec. Its error is always an
 // *Error: of KindConfig for a configuration that is wrong and for a local
-// endpoint, which has none, else for the end of ctx. What was read is kept for
-// a minute, unless a file of it changes before.
+// endpoint, which has none, of KindProxy for a host that is its own jump host,
+// else for the end of ctx. What was read is kept for a minute, unless a file of
+// it changes before.
 func (p *Pool) Resolve(ctx context.Context, e Endpoint) (SSHConfig, error) {
 	if e.Local {
 		return SSHConfig{}, &Error{Kind: KindConfig, Endpoint: e, Err: errors.New("this machine is not reached by SSH"), Hint: "ask about a host that has an SSH destination"}
