@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,9 @@ import (
 	"strings"
 	"syscall"
 )
+
+// maxConfigSize bounds a file, which may be a device without an end.
+const maxConfigSize = 16 << 20
 
 // maxIncludes is how deep files may include files; OpenSSH's own number.
 const maxIncludes = 16
@@ -193,7 +197,8 @@ func (p *configParser) include(l *configLine, depth int) error {
 // readConfig reads a file. One that others may write could make us connect
 // elsewhere: like OpenSSH, do not take it.
 func readConfig(src configSource) ([]byte, error) {
-	f, err := os.Open(src.path)
+	// A pipe would be waited for until somebody writes to it.
+	f, err := os.OpenFile(src.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -205,9 +210,12 @@ func readConfig(src configSource) ([]byte, error) {
 	if sys, ok := st.Sys().(*syscall.Stat_t); src.checked && (st.Mode().Perm()&0o022 != 0 || ok && sys.Uid != 0 && int(sys.Uid) != os.Getuid()) {
 		return nil, fmt.Errorf("%s: bad owner or permissions: it must be yours or root's, and nobody else may write it", Neutralise(src.path))
 	}
-	var b bytes.Buffer
-	if _, err := b.ReadFrom(f); err != nil {
-		return nil, err
+	if st.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0 {
+		return nil, fmt.Errorf("%s: is a pipe", Neutralise(src.path))
 	}
-	return b.Bytes(), nil
+	text, err := io.ReadAll(io.LimitReader(f, maxConfigSize+1))
+	if len(text) > maxConfigSize {
+		return nil, fmt.Errorf("%s: is larger than 16 MiB", Neutralise(src.path))
+	}
+	return text, err
 }

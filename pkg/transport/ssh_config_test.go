@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -75,6 +76,22 @@ func TestResolveRefuses(t *testing.T) {
 	}
 	if _, err := p.Resolve(within(t, 20*time.Second), Endpoint{Destination: "box", ConfigFile: "none"}); err != nil {
 		t.Errorf("no file by name: %v", err)
+	}
+}
+
+// TestNoConfigFile has what is no file refused and not waited for, and an empty
+// device taken.
+func TestNoConfigFile(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := newPool(t, Options{SSHBinary: NoSSHBinary})
+	for file, refused := range map[string]bool{pipe: true, "/dev/zero": true, t.TempDir(): true, "/dev/null": false} {
+		_, err := p.Resolve(within(t, 20*time.Second), Endpoint{Destination: "box", ConfigFile: file})
+		if k, _ := KindOf(err); (err != nil) != refused || refused && k != KindConfig {
+			t.Errorf("%s: got %v", file, err)
+		}
 	}
 }
 
