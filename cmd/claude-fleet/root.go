@@ -108,16 +108,21 @@ func (a *app) load() (*fleet.Fleet, error) {
 	if a.timeoutSet() && a.timeout <= 0 {
 		return nil, usagef("--timeout must be above zero")
 	}
-	f, err := fleet.Load(a.config, fleet.WithTimeout(a.timeout), fleet.WithAsk(a.asker()), fleet.WithNotices(func(n fleet.Notice) {
-		if !n.Minor || a.verbose {
-			fmt.Fprintf(a.err, "claude-fleet: %s: %s\n", n.Machine, n.Text)
-		}
-	}))
+	f, err := fleet.Load(a.config, a.options()...)
 	if err == nil && f.Table().Path == "" {
 		// Said by every command: it acts on the directory that it is called in.
 		fmt.Fprintln(a.err, "claude-fleet: there is no fleet.conf; the fleet is one local host for the current directory")
 	}
 	return f, err
+}
+
+// options are those of every fleet, by the global flags.
+func (a *app) options() []fleet.Option {
+	return []fleet.Option{fleet.WithTimeout(a.timeout), fleet.WithAsk(a.asker()), fleet.WithNotices(func(n fleet.Notice) {
+		if !n.Minor || a.verbose {
+			fmt.Fprintf(a.err, "claude-fleet: %s: %s\n", n.Machine, n.Text)
+		}
+	})}
 }
 
 // with loads the fleet, runs a command over it and closes the connections.

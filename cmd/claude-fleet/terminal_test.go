@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -27,7 +28,8 @@ type terminal struct {
 	copied        chan struct{}
 
 	mu  sync.Mutex
-	out bytes.Buffer
+	out bytes.Buffer // since the last expectation
+	all bytes.Buffer
 }
 
 func (t *terminal) text() string {
@@ -48,10 +50,11 @@ func (t *terminal) forget() {
 //	terminal run 100x30 claude-fleet attach alpha
 //	terminal expect REGEXP      wait until its output has it
 //	terminal send TEXT          type text; \n, \x02 and the like as in Go
+//	terminal hidden TEXT        nothing that it has shown so far has it
 //	terminal resize 80x24
 //	terminal wait CODE          wait for its exit; the terminal must be as before
 func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
-	const usage = "terminal run SIZE COMMAND… | expect REGEXP | send TEXT | resize SIZE | wait CODE"
+	const usage = "terminal run SIZE COMMAND… | expect REGEXP | hidden TEXT | send TEXT | resize SIZE | wait CODE"
 	only(ts, neg, len(args) >= 2, usage)
 	st := stateOf(ts)
 	if args[0] == "run" {
@@ -72,6 +75,12 @@ func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
 		}()
 		poll(ts, 30*time.Second, "the terminal shows "+args[1], func() bool { return want.MatchString(t.text()) })
 		t.forget()
+	case "hidden":
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if bytes.Contains(t.all.Bytes(), []byte(args[1])) {
+			ts.Fatalf("the terminal showed %q:\n%s", args[1], t.all.String())
+		}
 	case "send":
 		text, err := strconv.Unquote(`"` + args[1] + `"`)
 		ts.Check(err)
@@ -128,6 +137,7 @@ func startTerminal(ts *testscript.TestScript, size string, command []string) *te
 			n, err := master.Read(buf)
 			t.mu.Lock()
 			t.out.Write(buf[:n])
+			t.all.Write(buf[:n])
 			t.mu.Unlock()
 			if err != nil {
 				return

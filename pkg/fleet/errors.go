@@ -81,6 +81,15 @@ func HintOf(err error) string {
 	return ""
 }
 
+// cause is what err says of the thing itself, without the machine's name.
+func cause(err error) string {
+	var te *transport.Error
+	if errors.As(err, &te) {
+		return te.Err.Error()
+	}
+	return transport.Neutralise(fmt.Sprint(err))
+}
+
 // unreachable wraps what a transport said of a host.
 func unreachable(host string, err error) *Error {
 	msg := "unreachable: " + err.Error()

@@ -87,15 +87,17 @@ type hostJSON struct {
 }
 
 // MarshalJSON writes the host as one object.
-func (h Host) MarshalJSON() ([]byte, error) {
+func (h Host) MarshalJSON() ([]byte, error) { return json.Marshal(h.json()) }
+
+func (h Host) json() hostJSON {
 	tags := h.Tags
 	if tags == nil {
 		tags = []string{} // [] rather than null: scripts iterate over it
 	}
-	return json.Marshal(hostJSON{
+	return hostJSON{
 		h.Name, h.Project, h.Workdir, h.Transport, h.SSH,
 		h.Session, h.Command, tags, h.Timeout.String(), h.SSHConfig,
-	})
+	}
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote. It does not validate the host as
