@@ -130,7 +130,7 @@ func (a *app) printResolution(r fleet.Resolution) {
 		return
 	}
 	fmt.Fprintf(a.out, "%s: ssh %s (by %s)\n", r.Host.Name, transport.Neutralise(r.Host.SSH), c.Source)
-	rows := table{{"  hostname", c.Hostname}, {"  user", c.User}, {"  port", strconv.Itoa(c.Port)}}
+	rows := table{{"  hostname", c.HostName}, {"  user", c.User}, {"  port", strconv.Itoa(c.Port)}}
 	add := func(name string, values ...string) {
 		for _, v := range values {
 			if v != "" {

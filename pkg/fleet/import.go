@@ -60,7 +60,7 @@ func (f *Fleet) ImportSSH(ctx context.Context, sshConfig string) ([]Import, erro
 			imp.Skip = "it can't be resolved: " + cause(errs[i])
 			continue
 		}
-		imp.Address = fmt.Sprintf("%s@%s:%d", c.User, c.Hostname, c.Port)
+		imp.Address = fmt.Sprintf("%s@%s:%d", c.User, c.HostName, c.Port)
 		machine := strings.ToLower(imp.Address) + " " + c.ProxyJump + " " + c.ProxyCommand
 		switch {
 		case c.User == "git":
