@@ -88,6 +88,10 @@ func (a *app) printImport(ctx context.Context, sshConfig string) error {
 	if err != nil {
 		return err
 	}
+	if len(imports) == 0 {
+		fmt.Fprintln(a.err, "claude-fleet: ssh_config names no host: it has no Host line without wildcards")
+		return nil
+	}
 	fmt.Fprint(a.out, fleet.ImportTOML(imports))
 	return nil
 }

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -24,6 +25,14 @@ type Import struct {
 // alias that names a machine a second time, logs in as "git" as to a forge, or
 // can't be resolved is marked by Skip. It connects to nothing.
 func (f *Fleet) ImportSSH(ctx context.Context, sshConfig string) ([]Import, error) {
+	if sshConfig != "" {
+		// A fleet.conf may lie in another folder.
+		abs, err := filepath.Abs(sshConfig)
+		if err != nil {
+			return nil, &Error{Class: ClassFailed, Msg: "ssh_config: " + systemReason(err), Err: err}
+		}
+		sshConfig = abs
+	}
 	aliases, err := transport.Aliases(sshConfig)
 	if err != nil {
 		return nil, &Error{Class: ClassUsage, Msg: "ssh_config: " + cause(err), Hint: HintOf(err), Err: err}
