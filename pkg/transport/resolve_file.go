@@ -164,8 +164,12 @@ func (r *fileReader) apply(l *configLine) {
 		if r.first["proxyjump"]+r.first["proxycommand"] != "" {
 			return
 		}
-	case "proxycommand": // ProxyJump none leaves it alone
-		if spec, _ := jumpSpec(r.first["proxyjump"]); r.first["proxyjump"] != "" && none(spec) != "" {
+	case "proxycommand": // ProxyJump none leaves it alone, unless a comment follows
+		if none(strings.TrimLeft(r.first["proxyjump"], blanks+"=")) != "" || r.first["proxycommand"] != "" {
+			return
+		}
+	case "connecttimeout", "serveraliveinterval": // none is as good as not set
+		if none(value) == "" {
 			return
 		}
 	case "identityfile", "certificatefile":
