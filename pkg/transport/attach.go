@@ -87,7 +87,10 @@ func (c *sshConn) attach(ctx context.Context, s Script, t Terminal) (int, *Error
 	defer out.shut.Store(true)
 	ch.Stdout, ch.Stderr = out, out
 	ch.before = func() error {
-		if err := ch.RequestPty(t.Term, t.Size.Rows, t.Size.Cols, ssh.TerminalModes{}); err != nil {
+		if err := ch.forwardAgent(); err != nil {
+			return err
+		}
+		if err := ch.RequestPty(ch.link.s.setEnvTerm(t.Term), t.Size.Rows, t.Size.Cols, ssh.TerminalModes{}); err != nil {
 			return fmt.Errorf("no terminal was given: %w", err)
 		}
 		return nil

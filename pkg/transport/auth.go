@@ -1,237 +1,179 @@
 package transport
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"net"
-	"os"
-	"strings"
-	"time"
+	"slices"
 
 	"golang.org/x/crypto/ssh"
-	"golang.org/x/crypto/ssh/agent"
 )
 
-// agentListDeadline bounds what an agent may take to say which keys it has. A
-// signature is bounded by the dial alone: the user may have to touch a key.
-const agentListDeadline = 5 * time.Second
+// The methods of logging in that this package knows, as RFC 4252 names them.
+const (
+	byKey      = "publickey"
+	byKeyboard = "keyboard-interactive"
+	byPassword = "password"
+)
 
-// login gathers the keys for one handshake and what there is to say about them
-// if none is accepted. close it after the handshake.
+// loginOrder is OpenSSH's default of PreferredAuthentications, less the methods
+// that are not known here (hostbased, gssapi-with-mic).
+var loginOrder = []string{byKey, byKeyboard, byPassword}
+
+// login leads one handshake through authentication, and knows what there is to
+// say if it fails. close it after the handshake.
 type login struct {
-	ctx   context.Context
-	s     *settings
-	conn  net.Conn // to the agent
-	stop  func() bool
-	notes []string // why a key was not offered
-	asked bool     // the server got as far as asking for keys
-	tried []string // fingerprints and where each came from
+	ctx    context.Context // ends with the connection, too
+	cancel context.CancelCauseFunc
+	pool   *Pool
+	e      Endpoint
+	s      *settings
+
+	agent   agentConn
+	keys    []*candidate    // to offer, in order
+	listed  bool            // keys has been made
+	offered []string        // fingerprints and where each came from
+	done    map[string]bool // the keys that were offered
+
+	passwords bool // the password has been asked for
+	keyboards int  // how often keyboard-interactive was begun
+	talked    bool // the server asked something in the last of them
+	silent    bool // the person did not answer: nothing more is asked
+
+	asked    bool     // the server got as far as asking who we are
+	allowed  []string // the methods it takes now
+	accepted []string // those that it took, and wanted more
+	notes    []string // why something was not tried
 }
 
-func newLogin(ctx context.Context, s *settings) *login { return &login{ctx: ctx, s: s} }
-
-// methods is one method for agent and files together: of two methods of one
-// name, x/crypto/ssh only ever uses the first.
-func (l *login) methods() []ssh.AuthMethod {
-	if !l.s.pubkey {
-		l.note("PubkeyAuthentication is off, and nothing else is supported")
-		return nil
-	}
-	return []ssh.AuthMethod{ssh.PublicKeysCallback(l.signers)}
+func newLogin(ctx context.Context, p *Pool, e Endpoint, s *settings) *login {
+	l := &login{pool: p, e: e, s: s, done: map[string]bool{}}
+	l.ctx, l.cancel = context.WithCancelCause(ctx)
+	return l
 }
 
 func (l *login) note(format string, args ...any) {
-	l.notes = append(l.notes, fmt.Sprintf(format, args...))
+	if n := fmt.Sprintf(format, args...); !slices.Contains(l.notes, n) {
+		l.notes = append(l.notes, n)
+	}
 }
 
-// identity is one IdentityFile.
-type identity struct {
-	path   string
-	pub    ssh.PublicKey // nil if not known
-	signer ssh.Signer    // nil if there is no usable private key
-	why    string        // of a missing signer; empty if the file does not exist
-}
-
-// signers is every key to offer, in OpenSSH's order: agent keys that an
-// IdentityFile names, the agent's other keys (unless IdentitiesOnly), files.
-func (l *login) signers() ([]ssh.Signer, error) {
+// next is the ssh.ClientAuthCallback: it gives what to try now, in the order of
+// OpenSSH. Nothing, to the library, is the end of the login.
+func (l *login) next(c *ssh.ClientAuthContext) (ssh.AuthMethod, error) {
+	if l.ctx.Err() != nil {
+		return nil, context.Cause(l.ctx)
+	}
 	l.asked = true
-	held := l.agentSigners()
-	var ids []identity
-	for _, path := range l.s.identities {
-		ids = append(ids, loadIdentity(path))
+	l.allowed, l.accepted = c.AllowedMethods, c.PartialSuccessMethods
+	order := l.s.preferred
+	if order == nil {
+		order = loginOrder
 	}
-	var out []ssh.Signer
-	used := map[string]bool{}
-	add := func(s ssh.Signer, from string) {
-		key := string(s.PublicKey().Marshal())
-		if used[key] {
-			return
-		}
-		used[key] = true
-		l.tried = append(l.tried, from+" "+ssh.FingerprintSHA256(s.PublicKey()))
-		out = append(out, s)
-	}
-	inAgent := map[string]ssh.Signer{}
-	for _, s := range held {
-		inAgent[string(s.PublicKey().Marshal())] = s
-	}
-	for i, id := range ids {
-		if id.pub == nil {
+	for _, name := range order {
+		if !slices.Contains(c.AllowedMethods, name) {
 			continue
 		}
-		if s := inAgent[string(id.pub.Marshal())]; s != nil {
-			ids[i].signer = s
-			l.addCertificates(s, id.path, add)
-			add(s, id.path+" (agent)")
+		var m ssh.AuthMethod
+		switch name {
+		case byKey:
+			m = l.nextKey()
+		case byKeyboard:
+			m = l.nextKeyboard()
+		case byPassword:
+			m = l.nextPassword()
+		}
+		if m != nil {
+			return m, nil
 		}
 	}
-	if !l.s.onlyIdentity {
-		for _, s := range held {
-			add(s, "agent")
-		}
-	}
-	for _, id := range ids {
-		switch {
-		case id.signer != nil:
-			l.addCertificates(id.signer, id.path, add)
-			add(id.signer, id.path)
-		case id.why != "":
-			l.note("%s %s", id.path, id.why)
-		case l.s.identityIsSet && l.s.explicit(id.path):
-			l.note("%s does not exist", id.path)
-		}
-	}
-	return out, nil
+	return nil, nil
 }
 
-// explicit is whether path is not one that OpenSSH tries by default.
-func (s *settings) explicit(path string) bool {
-	base := strings.TrimPrefix(path, homeDir()+"/.ssh/id_")
-	return base == path || strings.Contains(base, "/")
-}
-
-// addCertificates offers the certificates of a key before the bare key.
-func (l *login) addCertificates(s ssh.Signer, path string, add func(ssh.Signer, string)) {
-	for _, f := range append(l.s.certificates, strings.TrimSuffix(path, ".pub")+"-cert.pub") {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			continue
-		}
-		pub, _, _, _, err := ssh.ParseAuthorizedKey(text)
-		cert, ok := pub.(*ssh.Certificate)
-		if err != nil || !ok || !bytes.Equal(cert.Key.Marshal(), s.PublicKey().Marshal()) {
-			continue
-		}
-		if now := uint64(time.Now().Unix()); cert.ValidBefore != ssh.CertTimeInfinity && now >= cert.ValidBefore {
-			l.note("%s expired %s", f, time.Unix(int64(cert.ValidBefore), 0).UTC().Format(time.RFC3339))
-		}
-		if cs, err := ssh.NewCertSigner(cert, s); err == nil {
-			add(cs, f)
-		}
-	}
-}
-
-// agentSigners lists the agent's keys. An agent that is absent, silent or
-// broken is a note, not an error: files may do.
-func (l *login) agentSigners() []ssh.Signer {
-	if l.s.agent == "" || l.conn != nil {
+// nextKey offers one key, so that a key that can't sign after all is no end of
+// the others.
+func (l *login) nextKey() ssh.AuthMethod {
+	if !l.s.pubkey {
+		l.note("PubkeyAuthentication is off")
 		return nil
 	}
-	d := net.Dialer{Timeout: agentListDeadline}
-	conn, err := d.DialContext(l.ctx, "unix", l.s.agent)
-	if err != nil {
-		l.note("the agent cannot be reached: %v", err)
-		return nil
+	if !l.listed {
+		l.keys, l.listed = l.candidates(), true
 	}
-	l.conn = conn
-	l.stop = context.AfterFunc(l.ctx, func() { _ = conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(agentListDeadline))
-	signers, err := agent.NewClient(conn).Signers()
-	if err != nil {
-		l.note("the agent at %s did not list its keys: %v", l.s.agent, err)
-		return nil
+	for len(l.keys) > 0 {
+		k := l.keys[0]
+		l.keys = l.keys[1:]
+		signer := l.signer(k)
+		if signer == nil || l.done[string(signer.PublicKey().Marshal())] {
+			continue // of a locked file it shows only now which key it holds
+		}
+		return ssh.PublicKeysCallback(func() ([]ssh.Signer, error) {
+			l.done[string(signer.PublicKey().Marshal())] = true
+			l.offered = append(l.offered, k.from+" "+ssh.FingerprintSHA256(signer.PublicKey()))
+			return []ssh.Signer{signer}, nil
+		})
 	}
-	_ = conn.SetDeadline(time.Time{})
-	return signers
+	return nil
 }
 
+// close ends what the login holds.
 func (l *login) close() {
-	if l.conn != nil {
-		l.stop()
-		_ = l.conn.Close()
-	}
+	l.cancel(context.Canceled)
+	l.agent.close()
 }
 
-// loadIdentity reads a private key, or, of an IdentityFile that is a public
-// key or whose private half is out of reach, the public one.
-func loadIdentity(path string) identity {
-	id := identity{path: path}
-	text, err := readKeyFile(path)
+// watch gives conn so that the login, and with it an open question, ends when
+// the other side goes away.
+func (l *login) watch(conn net.Conn) net.Conn { return &watchedConn{Conn: conn, gone: l.cancel} }
+
+// watchedConn tells of the first failure to read.
+type watchedConn struct {
+	net.Conn
+	gone context.CancelCauseFunc
+}
+
+func (c *watchedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if err != nil {
+		c.gone(err)
+	}
+	return n, err
+}
+
+// errUnanswered is why a question was given up.
+var errUnanswered = errors.New("the question was not answered")
+
+// canAsk is whether there is a person; why is the reason if not.
+func (l *login) canAsk() (ok bool, why string) {
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case l.s.batch:
+		return false, "BatchMode is set"
+	case l.pool.opts.Ask == nil:
+		return false, "nobody can be asked here"
+	case l.silent:
+		return false, "a question was not answered"
+	}
+	return true, ""
+}
+
+// ask puts a question. A person who gives no answer to one is not asked more.
+func (l *login) ask(q Question) (string, error) {
+	if ok, _ := l.canAsk(); !ok {
+		return "", errNobody
+	}
+	q.Endpoint, q.Text, q.Detail = l.e, Neutralise(q.Text), NeutraliseLines(q.Detail)
+	answer, err := l.pool.ask(l.ctx, q)
+	switch {
+	case l.ctx.Err() != nil:
+		return "", context.Cause(l.ctx)
 	case err != nil:
-		id.why = "cannot be read: " + err.Error()
-	default:
-		if pub, _, _, _, err := ssh.ParseAuthorizedKey(text); err == nil {
-			id.pub, id.why = pub, "is a public key that no agent holds"
-			return id
-		}
-		signer, err := ssh.ParsePrivateKey(text)
-		var locked *ssh.PassphraseMissingError
-		switch {
-		case err == nil:
-			id.signer, id.pub = signer, signer.PublicKey()
-			return id
-		case errors.As(err, &locked):
-			id.pub = locked.PublicKey
-			id.why = "needs its passphrase: add it to an agent with ssh-add"
-		default:
-			id.why = "is no key that can be used from a file: " + err.Error()
-		}
+		l.silent = true
+		l.note("a question was not answered: %s", Neutralise(err.Error()))
+		return "", errUnanswered
 	}
-	if id.pub == nil {
-		if text, err := readKeyFile(path + ".pub"); err == nil {
-			if pub, _, _, _, err := ssh.ParseAuthorizedKey(text); err == nil {
-				id.pub = pub
-			}
-		}
-	}
-	return id
+	return answer, nil
 }
 
-// readKeyFile reads at most what a key can be, in case the name is that of a
-// device or of something huge.
-func readKeyFile(path string) ([]byte, error) {
-	st, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !st.Mode().IsRegular() {
-		return nil, errors.New("is no regular file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	return io.ReadAll(io.LimitReader(f, 1<<20))
-}
-
-// hint says what was offered and what was not, after a refusal.
-func (l *login) hint() string {
-	var b strings.Builder
-	if len(l.tried) == 0 {
-		b.WriteString("no key was offered: name one with IdentityFile, or load one into an agent with ssh-add")
-	} else {
-		b.WriteString("the server accepted none of: " + strings.Join(l.tried, ", "))
-	}
-	for _, n := range l.notes {
-		b.WriteString("\n" + n)
-	}
-	return b.String()
-}
+// account is whose login it is, for a question.
+func (l *login) account() string { return l.s.user + "@" + l.s.host }

@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -66,9 +65,17 @@ func (r *route) warnOnce(s *settings) {
 // shown a key, so that trying again may help.
 func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *link, dropped bool, _ *Error) {
 	e := r.key.Endpoint
-	keys, err := newHostKeys(e, s, r.pool.opts.Warn)
+	config, err := r.clientConfig(s)
 	if err != nil {
 		return nil, false, err
+	}
+	keys, err := newHostKeys(ctx, r.pool, e, s)
+	if err != nil {
+		return nil, false, err
+	}
+	var aerr error
+	if config.HostKeyAlgorithms, aerr = keys.algorithms(); aerr != nil {
+		return nil, false, algorithmError(e, aerr)
 	}
 	d.doing("connecting to " + s.addr())
 	conn, under, err := r.open(ctx, s, d)
@@ -76,20 +83,17 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 		return nil, false, err
 	}
 	d.doing("waiting for the SSH greeting of " + s.addr())
-	login := newLogin(ctx, s)
+	login := newLogin(ctx, r.pool, e, s)
 	defer login.close()
+	config.AuthCallback = login.next
+	config.HostKeyCallback = func(name string, addr net.Addr, key ssh.PublicKey) error {
+		d.doing("logging in to " + s.addr() + " as " + s.user)
+		return keys.check(name, addr, key)
+	}
 	// SetDeadline works on sockets only, not on a bastion's channel. Closing
 	// works on all.
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
-	sc, chans, reqs, herr := ssh.NewClientConn(conn, s.addr(), &ssh.ClientConfig{
-		User:              s.user,
-		Auth:              login.methods(),
-		HostKeyAlgorithms: keys.algorithms(),
-		HostKeyCallback: func(name string, addr net.Addr, key ssh.PublicKey) error {
-			d.doing("logging in to " + s.addr() + " as " + s.user)
-			return keys.check(name, addr, key)
-		},
-	})
+	sc, chans, reqs, herr := ssh.NewClientConn(login.watch(conn), s.addr(), config)
 	cut := !stop()
 	if herr == nil && cut {
 		_ = sc.Close()
@@ -105,7 +109,7 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 			return nil, false, &Error{Kind: KindProxy, Endpoint: e, Err: pc.failure(), Hint: "try the ProxyCommand of ssh_config by hand"}
 		}
 		dropped := !keys.seen && hungUp(herr)
-		return nil, dropped, handshakeError(e, s, keys, login, herr, dropped)
+		return nil, dropped, handshakeError(keys, login, herr, dropped)
 	}
 	every, misses := r.pool.opts.KeepAlive, 3
 	if s.aliveEvery > 0 {
@@ -115,7 +119,7 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 		misses = s.aliveCount
 	}
 	return &link{
-		route: r, client: ssh.NewClient(sc, chans, reqs), under: under, dead: make(chan struct{}),
+		route: r, s: s, client: ssh.NewClient(sc, chans, reqs), under: under, dead: make(chan struct{}),
 		every: every, misses: misses, limit: channelsPerLink, idleSince: time.Now(),
 	}, false, nil
 }
@@ -173,25 +177,4 @@ func tcpError(e Endpoint, s *settings, err error) *Error {
 // hungUp is whether err is the other side's going away.
 func hungUp(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
-}
-
-func handshakeError(e Endpoint, s *settings, keys *hostKeys, login *login, err error, dropped bool) *Error {
-	var algo *ssh.AlgorithmNegotiationError
-	plain := errors.New(Neutralise(err.Error()))
-	switch {
-	case keys.err != nil:
-		return keys.err
-	case dropped:
-		return &Error{
-			Kind: KindConnect, Endpoint: e, Err: fmt.Errorf("%s closed the connection before login: %w", s.addr(), err),
-			Hint: "sshd may have had too many logins at once (MaxStartups), or refuse this address",
-		}
-	case errors.As(err, &algo):
-		return &Error{Kind: KindProtocol, Endpoint: e, Err: plain, Hint: "the server and this program have no algorithm in common"}
-	case strings.Contains(err.Error(), "unable to authenticate"), login.asked && !hungUp(err):
-		return &Error{Kind: KindAuth, Endpoint: e, Err: fmt.Errorf("%s refused the login of %s", s.addr(), s.user), Hint: login.hint()}
-	case hungUp(err):
-		return &Error{Kind: KindConnect, Endpoint: e, Err: fmt.Errorf("%s closed the connection during login: %w", s.addr(), err)}
-	}
-	return &Error{Kind: KindProtocol, Endpoint: e, Err: plain, Hint: "see whether an SSH server listens at " + s.addr()}
 }

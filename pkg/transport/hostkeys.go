@@ -1,27 +1,26 @@
 package transport
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"net"
-	"os"
 	"slices"
 	"strings"
 
-	"github.com/skeema/knownhosts"
 	"golang.org/x/crypto/ssh"
-	xknownhosts "golang.org/x/crypto/ssh/knownhosts"
 )
 
 // hostKeys decides for one handshake whether the host is who it should be.
 type hostKeys struct {
-	e    Endpoint
-	s    *settings
-	warn func(Endpoint, string)
-	db   *knownhosts.HostKeyDB
+	ctx     context.Context // of the connection that is being made
+	pool    *Pool
+	e       Endpoint
+	s       *settings
+	entries []knownEntry
 	// names are the names to look up, best first: [h]:port and then h, as
 	// OpenSSH does, or the HostKeyAlias alone, which has no port.
-	names []string
+	names   []string
+	revoked []ssh.PublicKey // of RevokedHostKeys
 	// err is the verdict of the callback, which the handshake would wrap.
 	err *Error
 	// seen is set once the server has shown a key.
@@ -29,77 +28,73 @@ type hostKeys struct {
 }
 
 // newHostKeys reads the known_hosts files that exist.
-func newHostKeys(e Endpoint, s *settings, warn func(Endpoint, string)) (*hostKeys, *Error) {
-	h := &hostKeys{e: e, s: s, warn: warn}
-	var files []string
-	for _, f := range existing(append(slices.Clone(s.userKnown), s.globalKnown...)) {
-		// As OpenSSH does, go on without a file that cannot be read or has no
-		// entry at all. It can only make fewer hosts known.
-		if _, err := xknownhosts.New(f); err != nil {
-			h.say("known_hosts is not used: " + Neutralise(err.Error()))
-			continue
-		}
-		files = append(files, f)
+func newHostKeys(ctx context.Context, p *Pool, e Endpoint, s *settings) (*hostKeys, *Error) {
+	h := &hostKeys{ctx: ctx, pool: p, e: e, s: s}
+	var err *Error
+	if h.revoked, err = readRevoked(e, s.revoked); err != nil {
+		return nil, err
 	}
-	db, err := knownhosts.NewDB(files...)
-	if err != nil {
-		return nil, &Error{Kind: KindConfig, Endpoint: e, Err: fmt.Errorf("reading known_hosts: %w", err)}
-	}
-	h.db = db
+	h.read()
 	switch name := strings.ToLower(s.host); {
 	case s.hostKeyAlias != "":
-		h.names = []string{net.JoinHostPort(strings.ToLower(s.hostKeyAlias), "22")}
+		h.names = []string{strings.ToLower(s.hostKeyAlias)}
 	case s.port == 22:
-		h.names = []string{net.JoinHostPort(name, "22")}
+		h.names = []string{name}
 	default:
-		h.names = []string{net.JoinHostPort(name, fmt.Sprint(s.port)), net.JoinHostPort(name, "22")}
+		h.names = []string{fmt.Sprintf("[%s]:%d", name, s.port), name}
 	}
 	return h, nil
 }
 
-// existing drops missing files, on which the reader would fail, and devices:
-// /dev/null as UserKnownHostsFile means that nothing is known.
-func existing(files []string) []string {
-	var out []string
-	for _, f := range files {
-		if st, err := os.Stat(f); err == nil && st.Mode().IsRegular() && !slices.Contains(out, f) {
-			out = append(out, f)
-		}
-	}
-	return out
+func (h *hostKeys) read() {
+	h.entries = readKnownHosts(append(slices.Clone(h.s.userKnown), h.s.globalKnown...), h.say)
+}
+
+// hostKeyOrder is OpenSSH's preference. What nobody has recorded is recorded
+// under the type that OpenSSH would have taken.
+var hostKeyOrder = []string{
+	ssh.CertAlgoED25519v01, ssh.CertAlgoECDSA256v01, ssh.CertAlgoECDSA384v01, ssh.CertAlgoECDSA521v01,
+	ssh.CertAlgoRSASHA512v01, ssh.CertAlgoRSASHA256v01,
+	ssh.KeyAlgoED25519, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521,
+	ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256,
 }
 
 // algorithms is the order in which to ask for key types: those that
 // known_hosts has first. A server with more types than were ever recorded would
 // otherwise show one that is not known, which reads like an attack.
-// Certificates are asked for only where a @cert-authority line could vouch for one.
-func (h *hostKeys) algorithms() []string {
-	supported := ssh.SupportedAlgorithms().HostKeys
-	allowed := supported
-	if len(h.s.hostKeyAlgos) > 0 {
-		allowed = nil
-		for _, a := range h.s.hostKeyAlgos {
-			if slices.Contains(supported, a) {
-				allowed = append(allowed, a)
-			}
+// Certificates come first where a @cert-authority line could vouch for one, and
+// else last: what they certify is then judged as a bare key anyway.
+func (h *hostKeys) algorithms() ([]string, error) {
+	allowed := hostKeyOrder
+	if h.s.hostKeyAlgos != nil {
+		var err error
+		supported := append(ssh.SupportedAlgorithms().HostKeys, ssh.InsecureAlgorithms().HostKeys...)
+		if allowed, err = chosen("HostKeyAlgorithms", h.s.hostKeyAlgos, supported); err != nil {
+			return nil, err
 		}
 	}
-	var known []string
+	var known []knownKey
 	for _, n := range h.names {
-		if known = h.db.HostKeyAlgorithms(n); len(known) > 0 {
+		if known = lookUp(h.entries, n); len(known) > 0 {
 			break
 		}
 	}
-	var first, rest []string
+	authority := len(marked(known, markAuthority)) > 0
+	var first, rest, last []string
 	for _, a := range allowed {
+		certified := isCertAlgo(a)
 		switch {
-		case slices.Contains(known, a):
+		case certified && authority:
 			first = append(first, a)
-		case !strings.Contains(a, "-cert-v01@"):
+		case certified:
+			last = append(last, a)
+		case slices.ContainsFunc(marked(known, markNone), func(k knownKey) bool { return k.kind == keyTypeOf(a) }):
+			first = append(first, a)
+		default:
 			rest = append(rest, a)
 		}
 	}
-	return append(first, rest...)
+	return slices.Concat(first, rest, last), nil
 }
 
 // check is the ssh.HostKeyCallback.
@@ -113,31 +108,36 @@ func (h *hostKeys) check(_ string, _ net.Addr, key ssh.PublicKey) error {
 }
 
 func (h *hostKeys) verdict(key ssh.PublicKey) *Error {
-	// The address that is connected to says nothing more than the name does.
-	nowhere := &net.TCPAddr{IP: net.IPv4zero}
-	for _, name := range h.names {
-		err := h.db.HostKeyCallback()(name, nowhere, key)
-		if err == nil {
+	if err := h.revocation(key); err != nil {
+		return err
+	}
+	var notes []string
+	if cert, ok := key.(*ssh.Certificate); ok {
+		why := h.certified(cert)
+		if why == "" {
 			return nil
 		}
-		var revoked *xknownhosts.RevokedError
-		if errors.As(err, &revoked) {
-			return &Error{
-				Kind: KindHostKeyChanged, Endpoint: h.e,
-				Err: fmt.Errorf("%s shows the %s key %s, which %s:%d revokes", h.where(), key.Type(),
-					ssh.FingerprintSHA256(key), revoked.Revoked.Filename, revoked.Revoked.Line),
-				Hint: "do not connect: whoever wrote that line holds this key to be stolen",
-			}
+		// As OpenSSH does, go on with the key that it certifies.
+		notes = append(notes, why)
+		key = cert.Key
+	}
+	for i, name := range h.names {
+		plain := marked(lookUp(h.entries, name), markNone)
+		if slices.ContainsFunc(plain, func(k knownKey) bool { return sameKey(k.pub, key) }) {
+			return nil
 		}
-		var mismatch *xknownhosts.KeyError
-		if !errors.As(err, &mismatch) { // a certificate that is not valid here
-			return &Error{Kind: KindHostKeyUnknown, Endpoint: h.e, Err: fmt.Errorf("%s: %s", h.where(), Neutralise(err.Error()))}
-		}
-		if len(mismatch.Want) > 0 {
-			return h.changed(name, key, mismatch.Want)
+		switch {
+		case len(plain) == 0:
+		case i == 0:
+			return h.changed(name, key, plain)
+		default:
+			// What is known without the port may well be another machine, of which
+			// this is a forwarded port: OpenSSH takes the key for a new one.
+			notes = append(notes, fmt.Sprintf("%s has the %s key %s for %s without the port",
+				plain[0].at(), plain[0].kind, ssh.FingerprintSHA256(plain[0].pub), name))
 		}
 	}
-	return h.unknown(key)
+	return h.unknown(key, notes)
 }
 
 // where is the host as its owner knows it.
@@ -149,52 +149,27 @@ func (h *hostKeys) where() string {
 }
 
 // changed is the refusal of a key that is not the recorded one. It holds
-// whatever StrictHostKeyChecking says.
-func (h *hostKeys) changed(name string, key ssh.PublicKey, want []xknownhosts.KnownKey) *Error {
+// whatever StrictHostKeyChecking says, and for a key of another type too, as
+// with OpenSSH: the recorded types are asked for first, so the host has lost
+// them.
+func (h *hostKeys) changed(name string, key ssh.PublicKey, want []knownKey) *Error {
 	w := want[0]
 	for _, k := range want {
-		if k.Key.Type() == key.Type() {
+		if k.kind == key.Type() {
 			w = k
 		}
 	}
 	return &Error{
 		Kind: KindHostKeyChanged, Endpoint: h.e,
-		Err: fmt.Errorf("%s shows the %s key %s, but %s:%d has the %s key %s", h.where(),
-			key.Type(), ssh.FingerprintSHA256(key), w.Filename, w.Line, w.Key.Type(), ssh.FingerprintSHA256(w.Key)),
+		Err: fmt.Errorf("%s shows the %s key %s, but %s has the %s key %s", h.where(),
+			key.Type(), ssh.FingerprintSHA256(key), w.at(), w.kind, ssh.FingerprintSHA256(w.pub)),
 		Hint: "somebody may be between you and the host. If you know that its key was replaced, remove the old one:\n" +
-			fmt.Sprintf("ssh-keygen -f %s -R %s", Quote(w.Filename), Quote(xknownhosts.Normalize(name))),
-	}
-}
-
-// unknown applies StrictHostKeyChecking to a host that no file names.
-func (h *hostKeys) unknown(key ssh.PublicKey) *Error {
-	switch h.s.strict {
-	case "accept-new", "no":
-		if len(h.s.userKnown) == 0 {
-			h.say(fmt.Sprintf("%s: accepted the unknown %s key %s and kept no record of it (UserKnownHostsFile none)",
-				h.where(), key.Type(), ssh.FingerprintSHA256(key)))
-			return nil
-		}
-		if err := recordHostKey(h.s.userKnown[0], h.names[0], key, h.s.hashKnown); err != nil {
-			if h.s.strict == "accept-new" {
-				return &Error{Kind: KindHostKeyUnknown, Endpoint: h.e, Err: fmt.Errorf("%s: its new key cannot be recorded: %w", h.where(), err)}
-			}
-			h.say(fmt.Sprintf("%s: its key cannot be recorded: %v", h.where(), err))
-		}
-		h.say(fmt.Sprintf("%s: accepted the unknown %s key %s (StrictHostKeyChecking %s)",
-			h.where(), key.Type(), ssh.FingerprintSHA256(key), h.s.strict))
-		return nil
-	}
-	return &Error{
-		Kind: KindHostKeyUnknown, Endpoint: h.e,
-		Err: fmt.Errorf("no known_hosts file has %s, which shows the %s key %s", h.where(), key.Type(), ssh.FingerprintSHA256(key)),
-		Hint: "compare the fingerprint with the host's own (ssh-keygen -lf /etc/ssh/ssh_host_*_key.pub there), then connect once with: ssh " +
-			Quote(h.e.Destination),
+			fmt.Sprintf("ssh-keygen -f %s -R %s", Quote(w.file), Quote(name)),
 	}
 }
 
 func (h *hostKeys) say(text string) {
-	if h.warn != nil {
-		h.warn(h.e, text)
+	if h.pool.opts.Warn != nil {
+		h.pool.opts.Warn(h.e, text)
 	}
 }

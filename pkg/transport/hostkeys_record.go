@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -19,48 +18,46 @@ const recordLockDeadline = 5 * time.Second
 
 // recordHostKey appends a line to a known_hosts file, under a lock, unless
 // another process has meanwhile recorded the host: then the key must be the same.
-func recordHostKey(file, name string, key ssh.PublicKey, hash bool) error {
+// name is as the file has it. kept is false where file is a device.
+func recordHostKey(file, name string, key ssh.PublicKey, hash bool) (kept bool, _ error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
+		return false, err
 	}
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { _ = f.Close() }()
 	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
-		return err // a device: nothing is kept, by the user's own choice
+		return false, err // nothing is kept, by the user's own choice
 	}
 	if err := lockFile(f, recordLockDeadline); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		return false, fmt.Errorf("%s: %w", file, err)
 	}
-	var known []string
-	if _, err := xknownhosts.New(file); err == nil { // else it has no entry at all
-		known = []string{file}
-	}
-	check, err := xknownhosts.New(known...)
+	entries, err := readKnownFile(file)
 	if err != nil {
-		return err
+		return false, err
 	}
-	err = check(name, &net.TCPAddr{IP: net.IPv4zero}, key)
-	var mismatch *xknownhosts.KeyError
-	if err == nil {
-		return nil
-	} else if !errors.As(err, &mismatch) || len(mismatch.Want) > 0 {
-		return fmt.Errorf("%s was given another key for the host meanwhile: %w", file, err)
+	for _, k := range marked(lookUp(entries, name), markNone) {
+		if sameKey(k.pub, key) {
+			return true, nil
+		}
+		if k.kind == key.Type() {
+			return false, fmt.Errorf("%s was given another key for the host meanwhile", k.at())
+		}
 	}
-	entry := xknownhosts.Normalize(name)
+	entry := name
 	if hash {
 		entry = xknownhosts.HashHostname(entry)
 	}
 	line := entry + " " + string(ssh.MarshalAuthorizedKey(key))
 	if cut, err := lacksNewline(f); err != nil {
-		return err
+		return false, err
 	} else if cut {
 		line = "\n" + line
 	}
 	_, err = f.WriteString(line)
-	return err
+	return true, err
 }
 
 // lacksNewline is whether f's last line is open: appending to it would spoil two entries.

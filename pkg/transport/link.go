@@ -18,12 +18,14 @@ const (
 
 // link is one SSH connection.
 type link struct {
-	route  *route
-	client *ssh.Client
-	under  func() // gives back what the link runs over: a bastion's link
-	dead   chan struct{}
-	every  time.Duration // between keepalives
-	misses int           // how many may go unanswered
+	route   *route
+	s       *settings // with which it was made
+	client  *ssh.Client
+	under   func() // gives back what the link runs over: a bastion's link
+	dead    chan struct{}
+	every   time.Duration // between keepalives
+	misses  int           // how many may go unanswered
+	forward agentForward
 
 	// These belong to route.mu.
 	used, limit, forwards int

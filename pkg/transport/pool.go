@@ -78,6 +78,7 @@ type Pool struct {
 	tasks  sync.WaitGroup // every goroutine of the pool
 	clock  clock
 	asking chan struct{} // holds one token while a question is put
+	keys   keyring
 
 	mu     sync.Mutex
 	closed bool

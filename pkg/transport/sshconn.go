@@ -217,6 +217,7 @@ func (ch *channel) run(cmd string) {
 				return
 			}
 		}
+		ch.sendEnv()
 		if ch.err = ch.Start(cmd); ch.err == nil {
 			ch.accepted = true
 			ch.err = ch.Wait()

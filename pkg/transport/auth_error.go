@@ -1,0 +1,136 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// refusal is the error of a login that the server, or the lack of anything more
+// to try, has ended.
+func (l *login) refusal(err error) *Error {
+	return &Error{
+		Kind: KindAuth, Endpoint: l.e, Hint: l.hint(err),
+		Err: fmt.Errorf("%s refused the login of %s%s", l.s.addr(), l.s.user, l.outcome(err)),
+	}
+}
+
+// outcome says in one line what the server wants.
+func (l *login) outcome(err error) string {
+	takes := Neutralise(clip(strings.Join(l.allowed, ",")))
+	switch {
+	case tooMany(err):
+		return fmt.Sprintf(": too many tries, after %s offered", plural(len(l.offered), "key was", "keys were"))
+	case wantsNewPassword(err):
+		return ": the password has expired, and the server wants a new one"
+	case disconnected(err):
+		return ": " + Neutralise(clip(strings.TrimPrefix(err.Error(), "ssh: handshake failed: ssh: ")))
+	case len(l.accepted) > 0:
+		return fmt.Sprintf(": it accepted %s and wants %s as well", Neutralise(strings.Join(l.accepted, ",")), takes)
+	}
+	return fmt.Sprintf(": permission denied (%s)", takes)
+}
+
+// hint says what was offered, what was not and why, and what to do.
+func (l *login) hint(err error) string {
+	var b strings.Builder
+	switch {
+	case wantsNewPassword(err):
+		b.WriteString("set a new password by a plain ssh to the host, then try again")
+	case tooMany(err) && !l.s.onlyIdentity:
+		b.WriteString("name the right key by IdentityFile and set IdentitiesOnly yes in ssh_config, so that the agent's other keys are not offered")
+	case l.tried(byKey) && len(l.offered) == 0:
+		b.WriteString("no key was offered: name one with IdentityFile, or load one into an agent with ssh-add")
+	case len(l.offered) > 0:
+		b.WriteString("see that the server has one of these keys in the account's authorized_keys, and that the user is right")
+	default:
+		b.WriteString("see which ways to log in the server takes, and PreferredAuthentications in ssh_config")
+	}
+	if len(l.offered) > 0 {
+		verb := "refused"
+		if len(l.accepted) > 0 {
+			verb = "offered"
+		}
+		fmt.Fprintf(&b, "\n%s: %s", verb, strings.Join(l.offered, ", "))
+	}
+	for _, n := range l.notes {
+		b.WriteString("\n" + n)
+	}
+	if ok, _ := l.canAsk(); !ok && (l.tried(byPassword) || l.tried(byKeyboard)) && !l.s.batch && !l.silent {
+		b.WriteString("\nrun it on a terminal to be asked, or load a key into an agent with ssh-add")
+	}
+	return b.String()
+}
+
+// tried is whether the server takes a method that ssh_config does not rule out.
+func (l *login) tried(method string) bool {
+	on := map[string]bool{byKey: l.s.pubkey, byPassword: l.s.password, byKeyboard: l.s.keyboard}[method]
+	for _, m := range l.allowed {
+		if m == method {
+			return on
+		}
+	}
+	return false
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", many)
+}
+
+// disconnected is whether the server said goodbye. The library's type for that
+// is its own.
+func disconnected(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "ssh: disconnect, reason ")
+}
+
+// tooMany is whether the server has had enough (RFC 4253: reason 2 with OpenSSH,
+// 14 by the book).
+func tooMany(err error) bool {
+	return disconnected(err) && (strings.Contains(err.Error(), "Too many authentication failures") || strings.Contains(err.Error(), "reason 14:"))
+}
+
+// wantsNewPassword is whether the server answered a password by message 60,
+// SSH_MSG_USERAUTH_PASSWD_CHANGEREQ, which the library does not know.
+func wantsNewPassword(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "unexpected message type 60 (expected 52)")
+}
+
+// handshakeError says why a handshake failed. dropped is whether the server hung
+// up before it had shown a key.
+func handshakeError(keys *hostKeys, l *login, err error, dropped bool) *Error {
+	e, s := l.e, l.s
+	var algo *ssh.AlgorithmNegotiationError
+	plain := errors.New(Neutralise(clip(err.Error())))
+	switch {
+	case keys.err != nil:
+		return keys.err
+	case dropped:
+		return &Error{
+			Kind: KindConnect, Endpoint: e, Err: fmt.Errorf("%s closed the connection before login: %w", s.addr(), err),
+			Hint: "sshd may have had too many logins at once (MaxStartups), or refuse this address",
+		}
+	case errors.As(err, &algo):
+		return &Error{
+			Kind: KindProtocol, Endpoint: e, Err: fmt.Errorf("%s and this program have no %s algorithm in common", s.addr(), Neutralise(algo.What)),
+			Hint: negotiationHint(algo),
+		}
+	case l.asked && hungUp(err):
+		return &Error{
+			Kind: KindConnect, Endpoint: e, Err: fmt.Errorf("%s closed the connection during login: %w", s.addr(), err),
+			Hint: "a server waits for a login only so long (LoginGraceTime); else its log has the reason",
+		}
+	case l.asked:
+		return l.refusal(err)
+	case hungUp(err):
+		return &Error{
+			Kind: KindConnect, Endpoint: e, Err: fmt.Errorf("%s closed the connection during login: %w", s.addr(), err),
+			Hint: "the server's log has the reason",
+		}
+	}
+	return &Error{Kind: KindProtocol, Endpoint: e, Err: plain, Hint: "see whether an SSH server listens at " + s.addr()}
+}

@@ -1,0 +1,171 @@
+package transport
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// skipHolds is how long a key that the person would not unlock stays skipped:
+// long enough for a fleet's logins, which come at once.
+const skipHolds = time.Minute
+
+// keyring keeps, for a whole Pool, the keys that were unlocked, and never what
+// unlocked them. Its zero value is empty.
+type keyring struct {
+	mu       sync.Mutex
+	turns    map[string]chan struct{}
+	unlocked map[fileVersion]ssh.Signer
+	skipped  map[fileVersion]time.Time
+}
+
+// take waits for the turn at what; release ends it. Whoever had the turn before
+// may have left an answer.
+func (k *keyring) take(ctx context.Context, what string) (release func(), _ error) {
+	k.mu.Lock()
+	if k.turns == nil {
+		k.turns = map[string]chan struct{}{}
+	}
+	turn := k.turns[what]
+	if turn == nil {
+		turn = make(chan struct{}, 1)
+		k.turns[what] = turn
+	}
+	k.mu.Unlock()
+	select {
+	case turn <- struct{}{}:
+		return func() { <-turn }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// find gives a key that was unlocked, or whether it is to be skipped.
+func (k *keyring) find(v fileVersion) (s ssh.Signer, skip bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	at, skipped := k.skipped[v]
+	return k.unlocked[v], skipped && time.Since(at) < skipHolds
+}
+
+func (k *keyring) keep(v fileVersion, s ssh.Signer) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.unlocked == nil {
+		k.unlocked, k.skipped = map[fileVersion]ssh.Signer{}, map[fileVersion]time.Time{}
+	}
+	if s != nil {
+		k.unlocked[v] = s
+	} else {
+		k.skipped[v] = time.Now()
+	}
+}
+
+// errSkipped is why a locked key does not sign.
+var errSkipped = errors.New("the key stays locked")
+
+// open gives the private key of f, for which it may have to ask. Why it could
+// not is noted.
+func (l *login) open(f *keyFile) (ssh.Signer, error) {
+	if f.signer != nil {
+		return f.signer, nil
+	}
+	s, skip := l.pool.keys.find(f.version)
+	if s != nil {
+		return s, nil
+	}
+	if ok, why := l.canAsk(); !ok {
+		l.note("%s needs its passphrase, and %s: add it to an agent with ssh-add", f.path, why)
+		return nil, errNobody
+	}
+	if skip {
+		l.note("%s was not unlocked a moment ago", f.path)
+		return nil, errSkipped
+	}
+	release, err := l.pool.keys.take(l.ctx, f.path)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if s, skip = l.pool.keys.find(f.version); s != nil {
+		return s, nil
+	} else if skip {
+		l.note("%s was not unlocked a moment ago", f.path)
+		return nil, errSkipped
+	}
+	s, err = l.unlock(f)
+	if l.ctx.Err() == nil {
+		l.pool.keys.keep(f.version, s) // not asked again even if that failed
+	}
+	return s, err
+}
+
+// unlock asks for the passphrase of f; an empty answer skips the key.
+func (l *login) unlock(f *keyFile) (ssh.Signer, error) {
+	detail := ""
+	for range l.s.prompts {
+		phrase, err := l.ask(Question{Kind: QuestionPassphrase, Text: "Passphrase of the key " + f.path + ":", Detail: detail})
+		if err != nil {
+			return nil, err
+		}
+		if phrase == "" {
+			l.note("%s was skipped: no passphrase was given", f.path)
+			return nil, errSkipped
+		}
+		s, err := ssh.ParsePrivateKeyWithPassphrase([]byte(f.locked), []byte(phrase))
+		if err == nil {
+			return s, nil
+		}
+		if !errors.Is(err, x509.IncorrectPasswordError) {
+			l.note("%s is no key that can be used from a file: %v", f.path, err)
+			return nil, err
+		}
+		detail = "That was not its passphrase."
+	}
+	l.note("%s was not unlocked: no passphrase fitted", f.path)
+	return nil, errSkipped
+}
+
+// fileSigner signs with a file whose public half is known, and opens it only
+// then: a key that the server would not take is nobody's business to unlock.
+type fileSigner struct {
+	l    *login
+	file *keyFile
+}
+
+// PublicKey implements ssh.Signer.
+func (s *fileSigner) PublicKey() ssh.PublicKey {
+	if cert, ok := s.file.pub.(*ssh.Certificate); ok {
+		return cert.Key
+	}
+	return s.file.pub
+}
+
+// Sign implements ssh.Signer.
+func (s *fileSigner) Sign(r io.Reader, data []byte) (*ssh.Signature, error) {
+	return s.SignWithAlgorithm(r, data, "")
+}
+
+// SignWithAlgorithm implements ssh.AlgorithmSigner.
+func (s *fileSigner) SignWithAlgorithm(r io.Reader, data []byte, algorithm string) (*ssh.Signature, error) {
+	key, err := s.l.open(s.file)
+	if err != nil {
+		return nil, err
+	}
+	if !sameKey(key.PublicKey(), s.PublicKey()) {
+		err := fmt.Errorf("%s.pub is not the public half of %s", s.file.path, s.file.path)
+		s.l.note("%v", err)
+		return nil, err
+	}
+	as, ok := key.(ssh.AlgorithmSigner)
+	if !ok || algorithm == "" {
+		return key.Sign(r, data)
+	}
+	return as.SignWithAlgorithm(r, data, algorithm)
+}

@@ -1,0 +1,134 @@
+package transport
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// unknown applies StrictHostKeyChecking to a host that no file names. notes say
+// what the files know nearby.
+func (h *hostKeys) unknown(key ssh.PublicKey, notes []string) *Error {
+	shown := fmt.Sprintf("the unknown %s key %s", key.Type(), ssh.FingerprintSHA256(key))
+	switch {
+	case h.s.strict == "accept-new" || h.s.strict == "no":
+		return h.accept(key, fmt.Sprintf("accepted %s (StrictHostKeyChecking %s)", shown, h.s.strict))
+	case h.s.strict == "ask" && !h.s.batch && h.pool.opts.Ask != nil:
+		return h.consult(key, notes)
+	}
+	return h.refuse(key, notes, nil)
+}
+
+func (h *hostKeys) refuse(key ssh.PublicKey, notes []string, why error) *Error {
+	err := fmt.Errorf("no known_hosts file has %s, which shows the %s key %s", h.where(), key.Type(), ssh.FingerprintSHA256(key))
+	for _, n := range notes {
+		err = fmt.Errorf("%w; %s", err, n)
+	}
+	if why != nil {
+		err = fmt.Errorf("%w: %w", err, why)
+	}
+	command := "ssh "
+	if h.e.ConfigFile != "" {
+		command += "-F " + Quote(h.e.ConfigFile) + " "
+	}
+	return &Error{
+		Kind: KindHostKeyUnknown, Endpoint: h.e, Err: err,
+		Hint: "compare the fingerprint with the host's own (ssh-keygen -lf /etc/ssh/ssh_host_*_key.pub there), then connect once with: " +
+			command + Quote(h.e.Destination),
+	}
+}
+
+// accept takes a new key and records it. said is what the user is told.
+func (h *hostKeys) accept(key ssh.PublicKey, said string) *Error {
+	if len(h.s.userKnown) == 0 {
+		h.say(fmt.Sprintf("%s: %s and kept no record of it (UserKnownHostsFile none)", h.where(), said))
+		return nil
+	}
+	kept, err := recordHostKey(h.s.userKnown[0], h.names[0], key, h.s.hashKnown)
+	switch {
+	case err != nil && h.s.strict != "no":
+		return &Error{
+			Kind: KindHostKeyUnknown, Endpoint: h.e, Err: fmt.Errorf("%s: its new key cannot be recorded: %w", h.where(), err),
+			Hint: "make " + h.s.userKnown[0] + " writable, or name another UserKnownHostsFile in ssh_config",
+		}
+	case err != nil:
+		h.say(fmt.Sprintf("%s: its key cannot be recorded: %v", h.where(), err))
+	case !kept:
+		said += fmt.Sprintf(" and kept no record of it (%s is no file)", h.s.userKnown[0])
+	}
+	h.say(h.where() + ": " + said)
+	return nil
+}
+
+// consult asks the person. One unknown host is asked about at a time: of two
+// names of one host, the second finds what was answered for the first.
+func (h *hostKeys) consult(key ssh.PublicKey, notes []string) *Error {
+	release, err := h.pool.keys.take(h.ctx, "known_hosts")
+	if err != nil {
+		return contextError(h.ctx, h.e, "waiting to ask for the key of "+h.where(), false)
+	}
+	defer release()
+	h.read()
+	for _, k := range marked(lookUp(h.entries, h.names[0]), markNone) {
+		if sameKey(k.pub, key) {
+			return nil
+		}
+	}
+	fingerprint := ssh.FingerprintSHA256(key)
+	answer, err := h.pool.ask(h.ctx, Question{
+		Kind: QuestionHostKey, Endpoint: h.e, Echo: true,
+		Text:   fmt.Sprintf("Is this the key of %s? (yes, no or the fingerprint)", Neutralise(h.e.Destination)),
+		Detail: NeutraliseLines(h.describe(key, notes)),
+	})
+	if h.ctx.Err() != nil {
+		return contextError(h.ctx, h.e, "asking for the key of "+h.where(), false)
+	}
+	answer = strings.TrimSpace(answer)
+	switch {
+	case err != nil:
+		return h.refuse(key, notes, fmt.Errorf("the question for it was not answered: %w", err))
+	case strings.EqualFold(answer, "yes"), answer == fingerprint:
+		return h.accept(key, fmt.Sprintf("recorded the %s key %s, as you said", key.Type(), fingerprint))
+	}
+	return h.refuse(key, notes, fmt.Errorf("you did not take it for the host's"))
+}
+
+// describe is what a person needs to know an unknown key by.
+func (h *hostKeys) describe(key ssh.PublicKey, notes []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s is not known yet.\nIts %s key has the fingerprint %s\n", h.where(), key.Type(), ssh.FingerprintSHA256(key))
+	for _, n := range notes {
+		b.WriteString(n + "\n")
+	}
+	if names := h.otherNames(key); len(names) > 0 {
+		b.WriteString("The same key is known for:\n  " + strings.Join(names, "\n  "))
+	} else {
+		b.WriteString("No other name is known to have this key.")
+	}
+	return b.String()
+}
+
+// maxOtherNames is how many names with the same key are shown.
+const maxOtherNames = 8
+
+// otherNames gives the entries that have key, wherever they say it is from.
+func (h *hostKeys) otherNames(key ssh.PublicKey) []string {
+	_, blob, _ := strings.Cut(strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key))), " ")
+	var out []string
+	for _, e := range h.entries {
+		if e.mark != markNone || e.blob != blob {
+			continue
+		}
+		if len(out) == maxOtherNames {
+			return append(out, "and more")
+		}
+		hosts := e.hosts
+		if strings.HasPrefix(hosts, "|") {
+			hosts = "a hashed name"
+		}
+		out = append(out, strings.Replace(e.at(), homeDir()+string(os.PathSeparator), "~/", 1)+": "+hosts)
+	}
+	return out
+}
