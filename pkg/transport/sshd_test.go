@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,7 +27,7 @@ type server struct {
 	t      testing.TB
 	dir    string
 	port   int
-	config []string // sshd_config lines beyond the usual
+	config []string // sshd_config lines, which go before the usual ones
 	cmd    *exec.Cmd
 	hosts  []ssh.PublicKey
 	client string // private key file that may log in
@@ -85,15 +86,15 @@ func (s *server) addr() string { return net.JoinHostPort("127.0.0.1", fmt.Sprint
 
 func (s *server) start() {
 	s.t.Helper()
-	lines := append([]string{
+	lines := append(slices.Clone(s.config), // the first value of a keyword wins
 		fmt.Sprintf("ListenAddress 127.0.0.1:%d", s.port),
-		"AuthorizedKeysFile " + s.path("authorized_keys"),
+		"AuthorizedKeysFile "+s.path("authorized_keys"),
 		"PidFile none", "UsePAM no", "StrictModes no", "PermitRootLogin yes", "LogLevel VERBOSE",
 		// A bash that is not the first takes no ~/.bashrc: the tests do not depend
 		// on whose account they run under.
 		"SetEnv SHLVL=2",
 		"PasswordAuthentication no", "KbdInteractiveAuthentication no",
-	}, s.config...)
+	)
 	keys, err := filepath.Glob(s.path("host_*"))
 	if err != nil {
 		s.t.Fatal(err)
