@@ -71,7 +71,7 @@ func TestOfferOrder(t *testing.T) {
 		mkdir apart; cp e.pub apart/e.pub; ssh-keygen -q -s ca -I e -n root apart/e.pub
 		mkdir host; cp a a.pub host/; ssh-keygen -q -s ca -h -I a -n root host/a.pub
 		mkdir nopub; cp b nopub/b
-		mkdir locked; cp c c.pub locked/; ssh-keygen -q -p -P '' -N 'made-up phrase' -f locked/c
+		mkdir locked; cp c c.pub locked/; ssh-keygen -q -p -a 1 -P '' -N 'made-up phrase' -f locked/c
 		mkdir legacy; cp rsa legacy/rsa; ssh-keygen -q -p -m PEM -P '' -N 'made-up phrase' -f legacy/rsa; cp rsa legacy/open; ssh-keygen -q -p -m PEM -P '' -N '' -f legacy/open`)
 	three := startAgent(t, in("a"), in("b"), in("c"))
 	withCert := startAgent(t, in("a"), in("certified/d"), in("rsa"))

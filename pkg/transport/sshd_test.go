@@ -28,6 +28,7 @@ type server struct {
 	dir    string
 	port   int
 	config []string // sshd_config lines, which go before the usual ones
+	wrap   []string // a command that runs sshd
 	cmd    *exec.Cmd
 	hosts  []ssh.PublicKey
 	client string // private key file that may log in
@@ -110,7 +111,8 @@ func (s *server) start() {
 		}
 	}
 	// A group of its own: what it forks for a connection ends with it.
-	s.cmd = exec.Command("/usr/sbin/sshd", "-D", "-f", s.path("sshd_config"), "-E", s.path("log"))
+	args := append(slices.Clone(s.wrap), "/usr/sbin/sshd", "-D", "-f", s.path("sshd_config"), "-E", s.path("log"))
+	s.cmd = exec.Command(args[0], args[1:]...)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)

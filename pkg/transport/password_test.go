@@ -1,0 +1,366 @@
+package transport
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// madeUp is the password of every account of a passwordServer, and madeUpHash
+// what crypt(3) makes of it.
+const (
+	madeUp     = "made-up password"
+	madeUpHash = "$6$madeupsalt$2w4.hGvyAeeaWD.LT86M8hEaBrIpreSC6lPddz9N/hvPr11utfid0oUjrCHHS16bEuaxWov9BM7XkrRtLSqa/1"
+)
+
+// passwordServer is a real sshd with password logins. It runs in a mount
+// namespace of its own, in which /etc/shadow and PAM's file for sshd are the test's.
+func passwordServer(t *testing.T, config ...string) *server {
+	t.Helper()
+	s := startServer(t, config...)
+	s.stop()
+	write(t, s.path("shadow"), fmt.Sprintf("%s:%s:20000:0:99999:7:::\nsshd:!:20000::::::\n", userName(t), madeUpHash))
+	write(t, s.path("pam"), "auth required pam_unix.so nodelay\naccount required pam_permit.so\nsession required pam_permit.so\n")
+	s.wrap = []string{"unshare", "--mount", "--propagation", "private", "sh", "-ec",
+		`mount --bind "$1" /etc/shadow; mount --bind "$2" /etc/pam.d/sshd; shift 2; exec "$@"`, "sh", s.path("shadow"), s.path("pam")}
+	s.start()
+	return s
+}
+
+func TestPassword(t *testing.T) {
+	t.Parallel()
+	s := passwordServer(t, "PasswordAuthentication yes")
+	none := s.path("nothing")
+	account := userName(t) + "@127.0.0.1"
+
+	for _, tc := range []struct {
+		name    string
+		e       Endpoint
+		answers []string
+		asked   int
+		refused string // a part of the refusal's text or hint; empty: it connects
+	}{
+		{"right", s.only(none), []string{madeUp}, 1, ""},
+		{"wrong twice, then right", s.only(none), []string{"no", "no", madeUp}, 3, ""},
+		{"wrong three times", s.only(none), []string{"no"}, 3, "permission denied (publickey,password)"},
+		{"as often as is set", s.only(none, "NumberOfPasswordPrompts 1"), []string{"no", madeUp}, 1, "permission denied"},
+		{"a key goes first", s.endpoint(), []string{madeUp}, 0, ""},
+		{"unless the password is preferred", s.endpoint("PreferredAuthentications password,publickey"), []string{madeUp}, 1, ""},
+		{"a refused password is followed by a key", s.endpoint("PreferredAuthentications password,publickey", "NumberOfPasswordPrompts 2"), []string{"no"}, 2, ""},
+		{"not preferred at all", s.only(none, "PreferredAuthentications publickey"), []string{madeUp}, 0, "permission denied (publickey,password)"},
+		{"off", s.only(none, "PasswordAuthentication no"), []string{madeUp}, 0, "PasswordAuthentication is off"},
+		{"never in batch", s.only(none, "BatchMode yes"), []string{madeUp}, 0, "password: not tried, BatchMode is set"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := says(tc.answers...)
+			pool := newPool(t, p.options())
+			if tc.refused == "" {
+				succeed(t, pool, tc.e)
+			} else {
+				err := refusal(t, pool, tc.e, KindAuth)
+				wantText(t, err.Error()+"\n"+err.Hint, tc.refused)
+			}
+			p.wantAsked(t, tc.asked, QuestionPassword)
+			for i, q := range p.questions() {
+				if q.Echo || !strings.Contains(q.Text, account) || (i > 0) != (q.Detail != "") {
+					t.Errorf("question %d is %+v", i, q)
+				}
+			}
+		})
+	}
+	t.Run("nobody to ask", func(t *testing.T) {
+		err := refusal(t, newPool(t, Options{}), s.only(none), KindAuth)
+		wantText(t, err.Hint, "password: not tried, nobody can be asked here", "on a terminal", "ssh-add")
+	})
+}
+
+// TestKeyboardInteractive has PAM ask, by way of a real sshd.
+func TestKeyboardInteractive(t *testing.T) {
+	t.Parallel()
+	s := passwordServer(t, "UsePAM yes", "KbdInteractiveAuthentication yes", "PasswordAuthentication yes")
+	none := s.path("nothing")
+	for _, tc := range []struct {
+		name    string
+		e       Endpoint
+		answers []string
+		asked   int
+		kind    QuestionKind
+		refused string
+	}{
+		{"right", s.only(none), []string{madeUp}, 1, QuestionKeyboard, ""},
+		{"wrong, then right", s.only(none), []string{"no", madeUp}, 2, QuestionKeyboard, ""},
+		{"off, so the password", s.only(none, "KbdInteractiveAuthentication no"), []string{madeUp}, 1, QuestionPassword, ""},
+		{"the password preferred", s.only(none, "PreferredAuthentications password,keyboard-interactive"), []string{madeUp}, 1, QuestionPassword, ""},
+		{"never in batch", s.only(none, "BatchMode yes"), []string{madeUp}, 0, 0, "keyboard-interactive: not tried, BatchMode is set"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := says(tc.answers...)
+			pool := newPool(t, p.options())
+			if tc.refused == "" {
+				succeed(t, pool, tc.e)
+			} else {
+				wantText(t, refusalHint(t, pool, tc.e), tc.refused)
+			}
+			p.wantAsked(t, tc.asked, tc.kind)
+		})
+	}
+	t.Run("wrong three times, and then by password", func(t *testing.T) {
+		p := &person{answers: func(_ int, q Question) (string, error) {
+			if q.Kind == QuestionPassword {
+				return madeUp, nil
+			}
+			return "no", nil
+		}}
+		succeed(t, newPool(t, p.options()), s.only(none))
+		if q := p.questions(); len(q) != 4 || q[2].Kind != QuestionKeyboard || q[3].Kind != QuestionPassword {
+			t.Errorf("asked %+v", q)
+		}
+	})
+}
+
+// TestSeveralMethods logs in where one method is not enough.
+func TestSeveralMethods(t *testing.T) {
+	t.Parallel()
+	t.Run("a key and a password", func(t *testing.T) {
+		s := passwordServer(t, "PasswordAuthentication yes", "AuthenticationMethods publickey,password")
+		p := says(madeUp)
+		succeed(t, newPool(t, p.options()), s.endpoint())
+		p.wantAsked(t, 1, QuestionPassword)
+		err := refusal(t, newPool(t, Options{}), s.endpoint(), KindAuth)
+		wantText(t, err.Error(), "it accepted publickey and wants password as well")
+		wantText(t, err.Hint, "password: not tried")
+	})
+	t.Run("two keys", func(t *testing.T) {
+		s := startServer(t, "AuthenticationMethods publickey,publickey")
+		second := s.path("second")
+		pub := newKey(t, second)
+		authorized, err := os.ReadFile(s.path("authorized_keys"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, s.path("authorized_keys"), string(authorized)+string(ssh.MarshalAuthorizedKey(pub)))
+		wrong := s.path("wrong")
+		newKey(t, wrong)
+		succeed(t, newPool(t, Options{}), s.endpoint("IdentityFile "+wrong, "IdentityFile "+second))
+		rerr := refusal(t, newPool(t, Options{}), s.endpoint("IdentityFile "+wrong), KindAuth)
+		wantText(t, rerr.Error(), "it accepted publickey and wants publickey as well")
+		if n := strings.Count(rerr.Hint, "SHA256:"); n != 2 {
+			t.Errorf("%d keys were offered: %s", n, rerr.Hint)
+		}
+	})
+}
+
+// standIn is an SSH server that asks what PAM can't be made to. It ends with the
+// test.
+type standIn struct {
+	*server
+	wg sync.WaitGroup
+}
+
+// startStandIn serves the handshake of config, and sh for what is run, on the
+// address of a server whose sshd is stopped.
+func startStandIn(t *testing.T, config *ssh.ServerConfig) *standIn {
+	t.Helper()
+	s := &standIn{server: startServer(t)}
+	s.stop()
+	_, priv, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := ssh.NewSignerFromKey(priv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.AddHostKey(key)
+	s.know(key.PublicKey())
+	l, err := net.Listen("tcp", s.addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.wg.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			s.wg.Go(func() { s.serve(conn, config) })
+		}
+	})
+	// Before the pools, which cleanups close first.
+	t.Cleanup(func() { _ = l.Close(); s.wg.Wait() })
+	return s
+}
+
+func (s *standIn) serve(conn net.Conn, config *ssh.ServerConfig) {
+	defer func() { _ = conn.Close() }()
+	_, chans, reqs, err := ssh.NewServerConn(conn, config)
+	if err != nil {
+		return
+	}
+	s.wg.Go(func() { ssh.DiscardRequests(reqs) })
+	for nc := range chans {
+		ch, reqs, err := nc.Accept()
+		if err != nil {
+			return
+		}
+		s.wg.Go(func() {
+			for r := range reqs {
+				_ = r.Reply(r.Type == "exec", nil)
+				if r.Type != "exec" {
+					continue
+				}
+				var run struct{ Command string }
+				_ = ssh.Unmarshal(r.Payload, &run)
+				s.wg.Go(func() { runOn(ch, run.Command) })
+			}
+		})
+	}
+}
+
+// runOn runs a command on a channel.
+func runOn(ch ssh.Channel, command string) {
+	defer func() { _ = ch.Close() }()
+	cmd := exec.Command("/bin/sh", "-c", command)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return
+	}
+	cmd.Stdout, cmd.Stderr = ch, ch.Stderr()
+	if cmd.Start() != nil {
+		return
+	}
+	copied := make(chan struct{})
+	go func() { defer close(copied); _, _ = io.Copy(in, ch); _ = in.Close() }()
+	code := 0
+	var exit *exec.ExitError
+	if err := cmd.Wait(); errors.As(err, &exit) {
+		code = exit.ExitCode()
+	}
+	_, _ = ch.SendRequest("exit-status", false, ssh.Marshal(struct{ Code uint32 }{uint32(code)}))
+	_ = ch.Close()
+	<-copied
+}
+
+// TestQuestionsOfAServer has a server ask several things, in hostile words.
+func TestQuestionsOfAServer(t *testing.T) {
+	t.Parallel()
+	var rounds func(ask ssh.KeyboardInteractiveChallenge) error
+	s := startStandIn(t, &ssh.ServerConfig{
+		KeyboardInteractiveCallback: func(_ ssh.ConnMetadata, ask ssh.KeyboardInteractiveChallenge) (*ssh.Permissions, error) {
+			return nil, rounds(ask)
+		},
+	})
+	e := s.only(s.path("nothing"), "NumberOfPasswordPrompts 1")
+
+	t.Run("two at once, and then one", func(t *testing.T) {
+		rounds = func(ask ssh.KeyboardInteractiveChallenge) error {
+			got, err := ask("Two steps\x1b]0;x\a", "read\nthis", []string{"Login\x1b[31m code:\r\n", "PIN: "}, []bool{true, false})
+			if err != nil || strings.Join(got, ",") != "a,b" {
+				return fmt.Errorf("got %q, %w", got, err)
+			}
+			if got, err = ask("", "", []string{"And more? "}, []bool{true}); err != nil || got[0] != "c" {
+				return errors.New("no")
+			}
+			_, err = ask("", "done", nil, nil)
+			return err
+		}
+		p := says("a", "b", "c")
+		succeed(t, newPool(t, p.options()), e)
+		p.wantAsked(t, 3, QuestionKeyboard)
+		q := p.questions()
+		if !q[0].Echo || q[1].Echo || !q[2].Echo {
+			t.Errorf("echoes are wrong: %+v", q)
+		}
+		wantText(t, q[0].Text, userName(t)+"@127.0.0.1", "code:")
+		wantText(t, q[0].Detail, "Two steps", "read\nthis")
+		if all := fmt.Sprint(q); strings.ContainsAny(all, "\x1b\a\r") || strings.Contains(q[0].Text, "\n") {
+			t.Errorf("a question is not neutral: %q", all)
+		}
+	})
+	t.Run("too many", func(t *testing.T) {
+		rounds = func(ask ssh.KeyboardInteractiveChallenge) error {
+			_, err := ask("", "", make([]string, 1000), make([]bool, 1000))
+			return err
+		}
+		p := says("a")
+		err := refusal(t, newPool(t, p.options()), e, KindAuth)
+		wantText(t, err.Error(), "refused the login")
+		p.wantAsked(t, 0, 0)
+	})
+	t.Run("for ever", func(t *testing.T) {
+		rounds = func(ask ssh.KeyboardInteractiveChallenge) error {
+			for {
+				if _, err := ask("", "", []string{"?"}, []bool{true}); err != nil {
+					return err
+				}
+			}
+		}
+		p := says("a")
+		refusal(t, newPool(t, p.options()), e, KindAuth)
+		p.wantAsked(t, keyboardRounds, QuestionKeyboard)
+	})
+	t.Run("nothing", func(t *testing.T) {
+		n := 0
+		rounds = func(ssh.KeyboardInteractiveChallenge) error { n++; return errors.New("no") }
+		p := says("a")
+		refusal(t, newPool(t, p.options()), s.only(s.path("nothing")), KindAuth)
+		p.wantAsked(t, 0, 0)
+		if n != 1 {
+			t.Errorf("tried %d times", n)
+		}
+	})
+	t.Run("the question ends with its caller", func(t *testing.T) {
+		rounds = func(ask ssh.KeyboardInteractiveChallenge) error {
+			_, err := ask("", "", []string{"?"}, []bool{true})
+			return err
+		}
+		stop := make(chan struct{})
+		p := &person{}
+		pool := newPool(t, p.options())
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		shown := make(chan struct{})
+		p.answers = func(int, Question) (string, error) { close(shown); <-stop; return "", errors.New("gone") }
+		go func() { <-shown; cancel() }()
+		_, err := pool.Conn(e).Run(ctx, Script{Text: ":"})
+		if k, _ := KindOf(err); k != KindCanceled {
+			t.Errorf("got %v", err)
+		}
+		close(stop)
+	})
+}
+
+// TestPasswordChange reads the answer of a server that wants a new password. No
+// server at hand gives it; message 60 after a password is what RFC 4252, section
+// 8, has for it.
+func TestPasswordChange(t *testing.T) {
+	p := newPool(t, Options{})
+	s := &settings{user: "me", host: "box", port: 22, password: true}
+	l := newLogin(t.Context(), p, Endpoint{Destination: "box"}, s)
+	defer l.close()
+	l.asked, l.allowed = true, []string{"password"}
+	for _, tc := range []struct {
+		err, want string
+	}{
+		{"ssh: handshake failed: ssh: unexpected message type 60 (expected 52)", "wants a new one"},
+		{"ssh: handshake failed: ssh: unable to authenticate", "permission denied (password)"},
+		{"ssh: handshake failed: ssh: disconnect, reason 2: Too many authentication failures", "too many tries, after 0 keys were offered"},
+		{"ssh: handshake failed: ssh: disconnect, reason 11: go\x1b[2J away", "go␛[2J away"},
+	} {
+		err := handshakeError(&hostKeys{}, l, errors.New(tc.err), false)
+		if err.Kind != KindAuth || !strings.Contains(err.Error(), tc.want) || err.Hint == "" {
+			t.Errorf("%s: %v; hint %q", tc.err, err, err.Hint)
+		}
+	}
+}
