@@ -53,11 +53,6 @@ func TestHostKeys(t *testing.T) {
 		return host + " " + strings.TrimSpace(string(ssh.MarshalAuthorizedKey(k)))
 	}
 	bracketed := fmt.Sprintf("[127.0.0.1]:%d", s.port)
-	hashed, err := exec.Command("sh", "-c", fmt.Sprintf("f=%s; printf '%%s\\n' '%s' >$f; ssh-keygen -q -H -f $f; cat $f",
-		s.path("to_hash"), line(bracketed, s.hosts[0]))).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
 
 	for _, tc := range []struct {
 		name   string
@@ -65,26 +60,19 @@ func TestHostKeys(t *testing.T) {
 		config []string
 		kind   Kind // 0: it connects
 	}{
-		{"known with port", []string{line(bracketed, s.hosts[0])}, nil, 0},
-		{"known without port", []string{line("127.0.0.1", s.hosts[0])}, nil, 0},
-		{"hashed", []string{string(hashed)}, nil, 0},
-		{"among others", []string{line("elsewhere", other), line(bracketed, s.hosts[0])}, nil, 0},
-		{"a broken line before it", []string{"what is this", line(bracketed, s.hosts[0])}, nil, 0},
-		{"alias without port", []string{line("thebox", s.hosts[0])}, []string{"HostKeyAlias thebox"}, 0},
-		{"alias, but only the address is known", []string{line(bracketed, s.hosts[0])}, []string{"HostKeyAlias thebox"}, KindHostKeyUnknown},
+		{"known", []string{line(bracketed, s.hosts[0])}, []string{"StrictHostKeyChecking yes"}, 0},
 		{"unknown", []string{line("elsewhere", other)}, nil, KindHostKeyUnknown},
-		{"unknown, another port of the host known", []string{line("[127.0.0.1]:1", s.hosts[0])}, nil, KindHostKeyUnknown},
 		{"unknown, strict", nil, []string{"StrictHostKeyChecking yes"}, KindHostKeyUnknown},
 		{"a file of nothing but rubbish", []string{"what is this"}, nil, KindHostKeyUnknown},
 		{"no file at all", nil, []string{"UserKnownHostsFile /nonexistent/known_hosts"}, KindHostKeyUnknown},
-		{"a missing file and the right one", []string{line(bracketed, s.hosts[0])}, []string{"UserKnownHostsFile /nonexistent/known_hosts " + s.path("known_hosts")}, 0},
 		{"changed", []string{line(bracketed, other)}, nil, KindHostKeyChanged},
+		{"changed, strict", []string{line(bracketed, other)}, []string{"StrictHostKeyChecking yes"}, KindHostKeyChanged},
 		{"changed, and checking is off", []string{line(bracketed, other)}, []string{"StrictHostKeyChecking no"}, KindHostKeyChanged},
 		{"changed, and new ones are accepted", []string{line(bracketed, other)}, []string{"StrictHostKeyChecking accept-new"}, KindHostKeyChanged},
-		{"changed under the bare name", []string{line("127.0.0.1", other)}, nil, KindHostKeyChanged},
-		{"right with port, wrong without", []string{line("127.0.0.1", other), line(bracketed, s.hosts[0])}, nil, 0},
-		{"revoked", []string{line(bracketed, s.hosts[0]), "@revoked " + line("*", s.hosts[0])}, nil, KindHostKeyChanged},
-		{"another one is revoked", []string{line(bracketed, s.hosts[0]), "@revoked " + line("*", other)}, nil, 0},
+		{"revoked, and checking is off", []string{"@revoked " + line("*", s.hosts[0])}, []string{"StrictHostKeyChecking no"}, KindHostKeyChanged},
+		// Stricter than OpenSSH, which looks without the port only for what it has
+		// not found with it.
+		{"revoked without the port", []string{line(bracketed, s.hosts[0]), "@revoked " + line("127.0.0.1", s.hosts[0])}, nil, KindHostKeyChanged},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			known(append(tc.known, "")...)
@@ -206,10 +194,7 @@ func TestAuth(t *testing.T) {
 	if out, err := exec.Command("ssh-keygen", "-q", "-p", "-P", "", "-N", "made-up phrase", "-f", locked).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	only := func(file string, lines ...string) Endpoint {
-		block := strings.ReplaceAll(s.block("box", lines...), "IdentityFile "+s.client, "IdentityFile "+file)
-		return Endpoint{Destination: "box", ConfigFile: s.configFile(block)}
-	}
+	only := s.only
 
 	t.Run("wrong key", func(t *testing.T) {
 		err := refusal(t, newPool(t, Options{}), only(wrong), KindAuth)
@@ -260,7 +245,12 @@ func TestAuth(t *testing.T) {
 		full := startAgent(t, append(seven, s.client)...)
 		succeed(t, newPool(t, Options{}), s.endpoint("IdentityAgent "+full, "IdentitiesOnly yes"))
 		succeed(t, newPool(t, Options{}), s.endpoint("IdentityAgent "+full)) // named, so it goes first
-		refusal(t, newPool(t, Options{}), only("none", "IdentityAgent "+full), KindAuth)
+		err := refusal(t, newPool(t, Options{}), only("none", "IdentityAgent "+full), KindAuth)
+		wantText(t, err.Error(), "too many tries, after 6 keys were offered")
+		wantText(t, err.Hint, "IdentityFile", "IdentitiesOnly yes")
+		if n := strings.Count(err.Hint, "SHA256:"); n != 6 {
+			t.Errorf("%d keys were offered: %s", n, err.Hint)
+		}
 	})
 	t.Run("an agent that hangs", func(t *testing.T) {
 		l, err := net.Listen("unix", s.path("hung.sock"))
