@@ -38,8 +38,8 @@ func sentEnv(s *settings, environ []string) []envVar {
 	return out
 }
 
-// envMatches is whether the patterns of SendEnv take name. A pattern with -
-// before it takes back those before it that it matches.
+// envMatches is whether the patterns of SendEnv take name. One with - before it
+// takes back the patterns before it that it matches: patterns, not names.
 func envMatches(patterns []string, name string) bool {
 	var in []string
 	for _, p := range patterns {
