@@ -8,7 +8,6 @@ require (
 	github.com/creack/pty v1.1.24
 	github.com/kevinburke/ssh_config v1.6.0
 	github.com/rogpeppe/go-internal v1.16.0
-	github.com/skeema/knownhosts v1.3.3
 	github.com/sourcegraph/conc v0.3.0
 	github.com/spf13/cobra v1.10.2
 	go.uber.org/goleak v1.3.0

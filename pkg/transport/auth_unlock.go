@@ -118,7 +118,7 @@ func (l *login) unlock(f *keyFile) (ssh.Signer, error) {
 			l.note("%s was skipped: no passphrase was given", f.path)
 			return nil, errSkipped
 		}
-		s, err := ssh.ParsePrivateKeyWithPassphrase([]byte(f.locked), []byte(phrase))
+		s, err := ssh.ParsePrivateKeyWithPassphrase(f.locked, []byte(phrase))
 		if err == nil {
 			return s, nil
 		}

@@ -28,7 +28,7 @@ const (
 // directory.
 func outcomes(t *testing.T, s *server, text string, config []string) (theirs, ours outcome, said string) {
 	t.Helper()
-	run := func(who string, login func(config string) (bool, string)) (outcome, string) {
+	run := func(login func(config string) (bool, string)) (outcome, string) {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "known_hosts")
 		write(t, file, text)
@@ -49,7 +49,7 @@ func outcomes(t *testing.T, s *server, text string, config []string) (theirs, ou
 		}
 		return known, said
 	}
-	theirs, _ = run("ssh", func(config string) (bool, string) {
+	theirs, _ = run(func(config string) (bool, string) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, "ssh", "-F", config, "box", "true")
@@ -60,7 +60,7 @@ func outcomes(t *testing.T, s *server, text string, config []string) (theirs, ou
 		}
 		return err == nil, string(out)
 	})
-	ours, said = run("ours", func(config string) (bool, string) {
+	ours, said = run(func(config string) (bool, string) {
 		_, err := newPool(t, Options{}).Conn(Endpoint{Destination: "box", ConfigFile: config}).Run(within(t, time.Minute), Script{Text: ":"})
 		if err == nil {
 			return true, ""

@@ -179,11 +179,11 @@ func TestPassphrase(t *testing.T) {
 		p.wantAsked(t, 1, QuestionPassphrase)
 	})
 	t.Run("a question ends with its caller", func(t *testing.T) {
-		shown, over := make(chan struct{}), make(chan error, 1)
+		shown, over := make(chan struct{}), make(chan struct{})
 		pool := newPool(t, Options{Ask: func(ctx context.Context, _ Question) (string, error) {
 			close(shown)
 			<-ctx.Done()
-			over <- ctx.Err()
+			close(over)
 			return "", ctx.Err()
 		}})
 		ctx, cancel := context.WithCancel(t.Context())
