@@ -127,7 +127,14 @@ func TestSecurityKey(t *testing.T) {
 	t.Run("touched when told", func(t *testing.T) {
 		s := startServer(t)
 		told := make(chan struct{})
-		sock := start(t, s, func() bool { <-told; return true })
+		sock := start(t, s, func() bool {
+			select {
+			case <-told:
+				return true
+			case <-t.Context().Done():
+				return false
+			}
+		})
 		p := newPool(t, Options{Warn: func(_ Endpoint, text string) {
 			wantText(t, text, "touch your security key", "127.0.0.1")
 			close(told)

@@ -77,7 +77,11 @@ func TestHostKeyQuestion(t *testing.T) {
 	})
 	t.Run("two names of one host at once", func(t *testing.T) {
 		write(t, s.path("known_hosts"), "")
-		p := says("yes")
+		before := s.logged("Connection from")
+		p := &person{answers: func(int, Question) (string, error) {
+			eventually(t, "all are connected", func() bool { return s.logged("Connection from") >= before+3 })
+			return "yes", nil
+		}}
 		pool := newPool(t, p.options())
 		var wg sync.WaitGroup
 		for range 3 {

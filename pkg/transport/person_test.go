@@ -63,6 +63,12 @@ func (p *person) wantAsked(t *testing.T, n int, kind QuestionKind) {
 	}
 }
 
+// logged counts what sshd has logged.
+func (s *server) logged(what string) int {
+	log, _ := os.ReadFile(s.path("log"))
+	return strings.Count(string(log), what)
+}
+
 // lock gives a key a passphrase.
 func lock(t *testing.T, file, phrase string, args ...string) {
 	t.Helper()
@@ -144,7 +150,11 @@ func TestPassphrase(t *testing.T) {
 	}
 
 	t.Run("once for all endpoints", func(t *testing.T) {
-		p := says(phrase)
+		before := s.logged("Postponed publickey")
+		p := &person{answers: func(int, Question) (string, error) {
+			eventually(t, "all have come to the locked key", func() bool { return s.logged("Postponed publickey") >= before+4 })
+			return phrase, nil
+		}}
 		pool := newPool(t, p.options())
 		var wg sync.WaitGroup
 		for range 4 {
