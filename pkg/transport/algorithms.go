@@ -2,80 +2,19 @@ package transport
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"golang.org/x/crypto/ssh"
 )
 
-// algorithmConfig gives the algorithms of a connection: where ssh_config has a
-// list, what of it this program can do, in the user's order.
-func algorithmConfig(s *settings) (ssh.Config, error) {
-	var c ssh.Config
-	c.SetDefaults()
-	supported, insecure := ssh.SupportedAlgorithms(), ssh.InsecureAlgorithms()
-	// By default the library leaves out two key exchanges for their cost alone.
-	// They go before the insecure ones, to which an old server may need to fall.
-	for _, k := range supported.KeyExchanges {
-		if !slices.Contains(c.KeyExchanges, k) {
-			at := slices.IndexFunc(c.KeyExchanges, func(o string) bool { return slices.Contains(insecure.KeyExchanges, o) })
-			if at < 0 {
-				at = len(c.KeyExchanges)
-			}
-			c.KeyExchanges = slices.Insert(c.KeyExchanges, at, k)
-		}
+// clientConfig begins the configuration of a handshake. The lists are what this
+// program can do of what ssh_config has, in the user's order; an insecure
+// algorithm stands in one only because the user wrote it.
+func clientConfig(s *settings) *ssh.ClientConfig {
+	return &ssh.ClientConfig{
+		User:   s.user,
+		Config: ssh.Config{KeyExchanges: s.kex, Ciphers: s.ciphers, MACs: s.macs},
 	}
-	for _, l := range []struct {
-		keyword string
-		set     []string
-		can     []string
-		to      *[]string
-	}{
-		{"KexAlgorithms", s.kex, append(supported.KeyExchanges, insecure.KeyExchanges...), &c.KeyExchanges},
-		{"Ciphers", s.ciphers, append(supported.Ciphers, insecure.Ciphers...), &c.Ciphers},
-		{"MACs", s.macs, append(supported.MACs, insecure.MACs...), &c.MACs},
-	} {
-		if l.set == nil {
-			continue
-		}
-		got, err := chosen(l.keyword, l.set, l.can)
-		if err != nil {
-			return c, err
-		}
-		*l.to = got
-	}
-	return c, nil
-}
-
-// clientConfig begins the configuration of a handshake.
-func (r *route) clientConfig(s *settings) (*ssh.ClientConfig, *Error) {
-	c, err := algorithmConfig(s)
-	if err != nil {
-		return nil, algorithmError(r.key.Endpoint, err)
-	}
-	return &ssh.ClientConfig{Config: c, User: s.user}, nil
-}
-
-func algorithmError(e Endpoint, err error) *Error {
-	return &Error{Kind: KindConfig, Endpoint: e, Err: err, Hint: "change or remove that line of ssh_config"}
-}
-
-// chosen is what of a configured list is supported, in its own order. An
-// insecure algorithm stands in it only because the user wrote it.
-func chosen(keyword string, list, supported []string) ([]string, error) {
-	var out []string
-	for _, a := range list {
-		if a == "curve25519-sha256@libssh.org" {
-			a = ssh.KeyExchangeCurve25519 // one algorithm; the library adds the old name
-		}
-		if slices.Contains(supported, a) && !slices.Contains(out, a) {
-			out = append(out, a)
-		}
-	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("%s %s: nothing of it is supported; %s would be", keyword, strings.Join(list, ","), strings.Join(supported, ","))
-	}
-	return out, nil
 }
 
 // certSuffix ends the names of certificate types and algorithms.

@@ -3,7 +3,6 @@ package transport
 import (
 	"encoding/pem"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -31,30 +30,6 @@ func FuzzKnownLine(f *testing.F) {
 		}
 		if got := lookUp([]knownEntry{e}, name); len(got) > 0 && !named {
 			t.Errorf("%q names %q only at times", line, name)
-		}
-	})
-}
-
-// FuzzMatchWild compares with a regular expression of the same meaning.
-func FuzzMatchWild(f *testing.F) {
-	for _, s := range [][2]string{{"*", ""}, {"a*b?c", "axxbyc"}, {"**a", "ba"}, {"?", "é"}, {"[a]:*", "[a]:22"}, {"*a*a*a*b", "aaaaaaaaaaaaaaa"}} {
-		f.Add(s[0], s[1])
-	}
-	f.Fuzz(func(t *testing.T, pattern, s string) {
-		if len(pattern) > 100 || len(s) > 1000 {
-			return
-		}
-		// By bytes, as OpenSSH does: each becomes a rune of its own.
-		latin := func(s string) string {
-			var b strings.Builder
-			for _, c := range []byte(s) {
-				b.WriteRune(rune(c))
-			}
-			return b.String()
-		}
-		re := regexp.MustCompile(`(?s)^` + strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(regexp.QuoteMeta(latin(pattern))) + `$`)
-		if got, want := matchWild(pattern, s), re.MatchString(latin(s)); got != want {
-			t.Errorf("%q on %q: %v", pattern, s, got)
 		}
 	})
 }

@@ -134,22 +134,17 @@ func (l *login) signatures(pub ssh.PublicKey) []string {
 	}
 	own := []string{plain}
 	if plain == ssh.KeyAlgoRSA {
-		own = []string{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256}
-		if l.s.pubkeyAlgos != nil { // SHA-1 only where the user wrote it
-			own = append(own, ssh.KeyAlgoRSA)
-		}
-	}
-	if l.s.pubkeyAlgos == nil {
-		return own
+		// SHA-1 is in the list only where the user wrote it.
+		own = []string{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256, ssh.KeyAlgoRSA}
 	}
 	var out []string
-	for _, p := range l.s.pubkeyAlgos {
+	for _, accepted := range l.s.pubkeyAlgos {
 		for _, a := range own {
 			name := a
 			if suffix != "" {
 				name = strings.TrimSuffix(a, "@openssh.com") + suffix
 			}
-			if matchWild(p, name) && !slices.Contains(out, a) {
+			if accepted == name {
 				out = append(out, a)
 			}
 		}

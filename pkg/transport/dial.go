@@ -65,17 +65,9 @@ func (r *route) warnOnce(s *settings) {
 // shown a key, so that trying again may help.
 func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *link, dropped bool, _ *Error) {
 	e := r.key.Endpoint
-	config, err := r.clientConfig(s)
-	if err != nil {
-		return nil, false, err
-	}
 	keys, err := newHostKeys(ctx, r.pool, e, s)
 	if err != nil {
 		return nil, false, err
-	}
-	var aerr error
-	if config.HostKeyAlgorithms, aerr = keys.algorithms(); aerr != nil {
-		return nil, false, algorithmError(e, aerr)
 	}
 	d.doing("connecting to " + s.addr())
 	conn, under, err := r.open(ctx, s, d)
@@ -85,6 +77,8 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 	d.doing("waiting for the SSH greeting of " + s.addr())
 	login := newLogin(ctx, r.pool, e, s)
 	defer login.close()
+	config := clientConfig(s)
+	config.HostKeyAlgorithms = keys.algorithms()
 	config.AuthCallback = login.next
 	config.HostKeyCallback = func(name string, addr net.Addr, key ssh.PublicKey) error {
 		d.doing("logging in to " + s.addr() + " as " + s.user)

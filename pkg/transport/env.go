@@ -28,7 +28,8 @@ func sentEnv(s *settings, environ []string) []envVar {
 		out = append(out, envVar{name, value})
 	}
 	for _, v := range environ {
-		if name, _, _ := strings.Cut(v, "="); envMatches(s.sendEnv, name) {
+		name, _, _ := strings.Cut(v, "=")
+		if slices.ContainsFunc(s.sendEnv, func(p string) bool { return matchPattern(name, p) }) {
 			add(v)
 		}
 	}
@@ -36,20 +37,6 @@ func sentEnv(s *settings, environ []string) []envVar {
 		add(v)
 	}
 	return out
-}
-
-// envMatches is whether the patterns of SendEnv take name. One with - before it
-// takes back the patterns before it that it matches: patterns, not names.
-func envMatches(patterns []string, name string) bool {
-	var in []string
-	for _, p := range patterns {
-		if back, ok := strings.CutPrefix(p, "-"); ok {
-			in = slices.DeleteFunc(in, func(o string) bool { return matchWild(back, o) })
-		} else {
-			in = append(in, p)
-		}
-	}
-	return slices.ContainsFunc(in, func(p string) bool { return matchWild(p, name) })
 }
 
 // setEnvTerm is the TERM of SetEnv, which OpenSSH gives to the terminal too; unset

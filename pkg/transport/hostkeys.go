@@ -50,29 +50,12 @@ func (h *hostKeys) read() {
 	h.entries = readKnownHosts(append(slices.Clone(h.s.userKnown), h.s.globalKnown...), h.say)
 }
 
-// hostKeyOrder is OpenSSH's preference. What nobody has recorded is recorded
-// under the type that OpenSSH would have taken.
-var hostKeyOrder = []string{
-	ssh.CertAlgoED25519v01, ssh.CertAlgoECDSA256v01, ssh.CertAlgoECDSA384v01, ssh.CertAlgoECDSA521v01,
-	ssh.CertAlgoRSASHA512v01, ssh.CertAlgoRSASHA256v01,
-	ssh.KeyAlgoED25519, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521,
-	ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256,
-}
-
 // algorithms is the order in which to ask for key types: those that
 // known_hosts has first. A server with more types than were ever recorded would
 // otherwise show one that is not known, which reads like an attack.
 // Certificates come first where a @cert-authority line could vouch for one, and
 // else last: what they certify is then judged as a bare key anyway.
-func (h *hostKeys) algorithms() ([]string, error) {
-	allowed := hostKeyOrder
-	if h.s.hostKeyAlgos != nil {
-		var err error
-		supported := append(ssh.SupportedAlgorithms().HostKeys, ssh.InsecureAlgorithms().HostKeys...)
-		if allowed, err = chosen("HostKeyAlgorithms", h.s.hostKeyAlgos, supported); err != nil {
-			return nil, err
-		}
-	}
+func (h *hostKeys) algorithms() []string {
 	var known []knownKey
 	for _, n := range h.names {
 		if known = lookUp(h.entries, n); len(known) > 0 {
@@ -81,7 +64,7 @@ func (h *hostKeys) algorithms() ([]string, error) {
 	}
 	authority := len(marked(known, markAuthority)) > 0
 	var first, rest, last []string
-	for _, a := range allowed {
+	for _, a := range h.s.hostKeyAlgos {
 		certified := isCertAlgo(a)
 		switch {
 		case certified && authority:
@@ -94,7 +77,7 @@ func (h *hostKeys) algorithms() ([]string, error) {
 			rest = append(rest, a)
 		}
 	}
-	return slices.Concat(first, rest, last), nil
+	return slices.Concat(first, rest, last)
 }
 
 // check is the ssh.HostKeyCallback.

@@ -77,46 +77,7 @@ func (e *knownEntry) names(name string) bool {
 		mac.Write([]byte(name))
 		return hmac.Equal(mac.Sum(nil), want)
 	}
-	return matchNames(e.hosts, name)
-}
-
-// matchNames matches a list of patterns; one with ! before it that matches
-// takes the name out, wherever it stands.
-func matchNames(patterns, name string) bool {
-	matched := false
-	for p := range strings.SplitSeq(strings.ToLower(patterns), ",") {
-		p, negated := strings.CutPrefix(p, "!")
-		if p == "" || !matchWild(p, name) {
-			continue
-		}
-		if negated {
-			return false
-		}
-		matched = true
-	}
-	return matched
-}
-
-// matchWild matches * and ?, which know no separators. Its time is bounded by
-// the product of both lengths.
-func matchWild(pattern, s string) bool {
-	p, i, star, mark := 0, 0, -1, 0
-	for i < len(s) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, mark = p, i
-			p++
-		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == s[i]):
-			p++
-			i++
-		case star >= 0: // let the last star take one more
-			mark++
-			p, i = star+1, mark
-		default:
-			return false
-		}
-	}
-	return strings.Trim(pattern[p:], "*") == ""
+	return matchHost(name, e.hosts)
 }
 
 // key parses the entry's key, which must be of the type that the line says.

@@ -14,21 +14,21 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// outcome is what becomes of a host under StrictHostKeyChecking accept-new.
-type outcome string
+// hostOutcome is what becomes of a host under StrictHostKeyChecking accept-new.
+type hostOutcome string
 
 const (
-	known   outcome = "known"
-	added   outcome = "taken for new"
-	refused outcome = "refused"
+	known   hostOutcome = "known"
+	added   hostOutcome = "taken for new"
+	refused hostOutcome = "refused"
 )
 
 // outcomes gives what real ssh and what this package make of a known_hosts text.
 // Each has a copy of its own to write to. @DIR@ in a config line is that copy's
 // directory.
-func outcomes(t *testing.T, s *server, text string, config []string) (theirs, ours outcome, said string) {
+func outcomes(t *testing.T, s *server, text string, config []string) (theirs, ours hostOutcome, said string) {
 	t.Helper()
-	run := func(login func(config string) (bool, string)) (outcome, string) {
+	run := func(login func(config string) (bool, string)) (hostOutcome, string) {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "known_hosts")
 		write(t, file, text)
@@ -100,7 +100,7 @@ func TestKnownHostsAsOpenSSH(t *testing.T) {
 		name   string
 		known  []string
 		config []string
-		want   outcome
+		want   hostOutcome
 	}{
 		{"with port", []string{keyLine(at, host)}, nil, known},
 		{"without port", []string{keyLine("127.0.0.1", host)}, nil, known},
@@ -199,7 +199,7 @@ func TestHostCertificatesAsOpenSSH(t *testing.T) {
 		sign string   // arguments of ssh-keygen -s
 		more []string // lines of known_hosts; CA, OTHER and HOST are keys, AT is the host
 		conf string
-		want outcome
+		want hostOutcome
 	}{
 		{"valid", "-h -n 127.0.0.1", []string{"@cert-authority AT CA"}, "", known},
 		{"valid, the authority for all", "-h -n 127.0.0.1", []string{"@cert-authority * CA"}, "", known},
