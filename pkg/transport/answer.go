@@ -44,6 +44,14 @@ func newFrames() *frames {
 // begun is whether the script is known to have started.
 func (f *frames) begun() bool { return f.stdout.state().begun || f.stderr.state().begun }
 
+// run is where the script runs; zero values as long as it is not known.
+func (f *frames) run() runID {
+	if id := f.stdout.id(); id.known() {
+		return id
+	}
+	return f.stderr.id()
+}
+
 // answer makes a Result of the streams once they are settled or the script is
 // over. ended is how it was over, for the error when the frame is missing.
 func (f *frames) answer(e Endpoint, ended error) (Result, *Error) {

@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
+	"io"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -17,6 +16,9 @@ const (
 	openPause   = 50 * time.Millisecond
 	// endDeadline bounds the ending of a script whose caller has gone.
 	endDeadline = 10 * time.Second
+	// lostDeadline bounds the ending of a script whose connection died, a new
+	// connection included.
+	lostDeadline = 5 * time.Second
 )
 
 // sshConn runs scripts on an endpoint over the connections of its route.
@@ -37,8 +39,18 @@ func (c *sshConn) Run(ctx context.Context, s Script) (Result, error) {
 	}
 	defer leave()
 	res, lost, rerr := c.runOnce(ctx, s, c.abandon)
-	if lost && s.Repeatable && ctx.Err() == nil {
-		res, _, rerr = c.runOnce(ctx, s, c.abandon)
+	if lost != nil && s.Repeatable && ctx.Err() == nil {
+		c.endLost(ctx, lost)
+		if res, lost, rerr = c.runOnce(ctx, s, c.abandon); rerr != nil {
+			// It has run once, whatever kept it from running again. The error may
+			// be that of a dial, which others share.
+			again := *rerr
+			again.Started = true
+			rerr = &again
+		}
+	}
+	if lost != nil {
+		c.pool.endScript(func() { c.endLost(c.pool.ctx, lost) })
 	}
 	if rerr != nil {
 		return Result{}, rerr
@@ -46,24 +58,31 @@ func (c *sshConn) Run(ctx context.Context, s Script) (Result, error) {
 	return res, nil
 }
 
+// lostRun is a run whose connection died under it.
+type lostRun struct {
+	id   runID
+	size int // of the framed script, in bytes
+}
+
 // runOnce runs s on one channel; abandon ends it if it is not waited for. lost
-// is whether the connection died under it.
-func (c *sshConn) runOnce(ctx context.Context, s Script, abandon func(*channel, *frames)) (_ Result, lost bool, _ *Error) {
+// is not nil if the connection died under it.
+func (c *sshConn) runOnce(ctx context.Context, s Script, abandon func(*channel, *frames)) (_ Result, lost *lostRun, _ *Error) {
 	e := c.route.key.Endpoint
 	ch, err := c.route.channel(ctx)
 	if err != nil {
-		return Result{}, false, err
+		return Result{}, nil, err
 	}
 	fr := newFrames()
-	ch.Stdin = strings.NewReader(frameScript(fr.nonce, s.Text))
+	ch.script = frameScript(fr.nonce, s.Text)
+	ch.stdin, _ = ch.StdinPipe() // fails on a session that is in use already
 	ch.Stdout, ch.Stderr = fr.stdout, fr.stderr
-	ch.run(shellCommand)
+	ch.run(shellCommand(len(ch.script)))
 	select {
 	case <-fr.settled:
 	case <-ch.over:
 	case <-ctx.Done():
 		abandon(ch, fr)
-		return Result{}, false, contextError(ctx, e, "running the script", true)
+		return Result{}, nil, contextError(ctx, e, "running the script", true)
 	}
 	var ended error
 	if isClosed(ch.over) {
@@ -73,71 +92,81 @@ func (c *sshConn) runOnce(ctx context.Context, s Script, abandon func(*channel, 
 	switch {
 	case aerr == nil:
 		ch.finish()
-		return res, false, nil
+		return res, nil, nil
 	case !isClosed(ch.over): // too much output, or a broken frame
 		abandon(ch, fr)
-		return Result{}, false, aerr
+		return Result{}, nil, aerr
 	case !ch.accepted && ch.refused():
-		return Result{}, false, &Error{Kind: KindSession, Endpoint: e, Err: fmt.Errorf("the server refused to run a command: %w", ch.err)}
+		return Result{}, nil, &Error{
+			Kind: KindSession, Endpoint: e, Err: fmt.Errorf("the server refused to run a command: %s", Neutralise(ch.err.Error())),
+			Hint: "see whether the account may run commands there, and whether the machine has processes and memory left",
+		}
 	case ch.lostLink():
-		return Result{}, true, &Error{
+		return Result{}, &lostRun{fr.run(), len(ch.script)}, &Error{
 			Kind: KindConnect, Endpoint: e, Started: true, Err: errors.New("the connection broke while the script ran"),
 			Hint: "whether the script did its work is not known: look before running it again",
 		}
 	}
 	// The command was accepted, so what is not known to have begun may have.
 	aerr.Started = aerr.Started || ch.accepted
-	return Result{}, false, aerr
+	return Result{}, nil, aerr
 }
 
-// abandon ends a script that nobody waits for: by a kill of its process group
-// through another channel, since a server may not pass on signals (sshd does
-// not for root, nor with a forced command), or else by signals, and by closing
-// the channel.
+// endLost sees to it, over a new connection, that a run which was lost sight of
+// is over. A host that knows of the loss does so by itself, but a link may also
+// fall silent at this end alone. It gives up after lostDeadline.
+func (c *sshConn) endLost(ctx context.Context, lost *lostRun) {
+	if !lost.id.known() {
+		return // it has not begun, and can't: its output has no reader
+	}
+	ctx, cancel := context.WithTimeout(ctx, lostDeadline)
+	defer cancel()
+	_, _, _ = c.runOnce(ctx, Script{Text: killLostScript(lost.id, lost.size)}, closeChannel)
+}
+
+// abandon ends a script that nobody waits for. The end of its input tells the
+// watchdog beside it, which kills its process group. What that does not end is
+// killed through another channel, since a server may not pass on signals (sshd
+// does not for root, nor with a forced command), or else by signals, and by
+// closing the channel.
 func (c *sshConn) abandon(ch *channel, fr *frames) {
 	c.pool.endScript(func() {
 		ctx, cancel := context.WithTimeout(c.pool.ctx, endDeadline)
 		defer cancel()
 		defer ch.finish()
 		c.pool.own(func() { ch.link.verify(c.pool.ctx) })
+		c.pool.own(func() { _ = ch.stdin.Close() }) // blocks while the link does
 		early := !fr.begun()
 		if early {
 			// Where the signal is passed on, the script does not even begin.
 			_ = ch.Signal(ssh.SIGTERM)
+			// Its process id may be on its way, or a start-up file still be running.
+			select {
+			case <-fr.stdout.began:
+			case <-ch.over:
+			case <-ctx.Done():
+			}
 		}
-		// Its process id may be on its way, or a start-up file still be running.
-		select {
-		case <-fr.stdout.began:
-		case <-ch.over:
-		case <-ctx.Done():
-		}
-		pid := fr.stdout.state().pid
-		switch {
-		case pid > 1 && (early || !isClosed(ch.over)):
-			_, _, _ = c.runOnce(ctx, Script{Text: killScript(pid)}, func(ch *channel, _ *frames) { ch.finish() })
-		case !isClosed(ch.over):
+		ch.wait(ctx, 2*killGrace)
+		switch id := fr.run(); {
+		case isClosed(ch.over) && !early:
+		case id.known():
+			_, _, _ = c.runOnce(ctx, Script{Text: killScript(id)}, closeChannel)
+		default:
 			_ = ch.Signal(ssh.SIGKILL)
 		}
 	})
 }
 
-// killScript ends the process group pid: TERM, and a second later KILL for what
-// is left of it.
-func killScript(pid int) string {
-	return strings.ReplaceAll(`kill -s TERM -- -PID 2>/dev/null || exit 0
-for i in 1 2 3 4 5 6 7 8 9 10; do
-	kill -s 0 -- -PID 2>/dev/null || exit 0
-	sleep 0.1 2>/dev/null || sleep 1
-done
-kill -s KILL -- -PID 2>/dev/null
-:
-`, "PID", strconv.Itoa(pid))
-}
+// closeChannel is the abandon of scripts that end others.
+func closeChannel(ch *channel, _ *frames) { ch.finish() }
 
 // channel is one session on a link, with the slot that it holds.
 type channel struct {
 	*ssh.Session
 	link     *link
+	stdin    io.WriteCloser // of a script: open as long as it is wanted
+	script   string         // goes first to stdin
 	before   func() error  // what to ask of the server before the command, or nil
 	accepted bool          // the server took the command; valid after over
 	over     chan struct{} // closed when command and channel are over
@@ -219,6 +248,9 @@ func (ch *channel) run(cmd string) {
 		}
 		if ch.err = ch.Start(cmd); ch.err == nil {
 			ch.accepted = true
+			if ch.script != "" {
+				r.pool.own(func() { _, _ = io.WriteString(ch.stdin, ch.script) }) // ends at the latest with the channel
+			}
 			ch.err = ch.Wait()
 		}
 	})
@@ -228,6 +260,9 @@ func (ch *channel) run(cmd string) {
 // slot back once the server agrees.
 func (ch *channel) finish() {
 	ch.link.route.pool.own(func() {
+		if ch.stdin != nil {
+			_ = ch.stdin.Close() // some servers see a command to its end only then
+		}
 		// The server closes by itself, unless a background process of the
 		// script holds the channel open.
 		ch.wait(ch.link.route.pool.ctx, killGrace/4)
