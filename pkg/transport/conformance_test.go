@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(proxyEnv) != "" {
 		os.Exit(proxy(os.Args[1], os.Args[2]))
 	}
+	if os.Getenv(operatorEnv) != "" {
+		os.Exit(operator(os.Args[1], os.Args[2]))
+	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -81,6 +84,7 @@ func conform(t *testing.T, e Endpoint) {
 	}
 
 	conformOutput(t, conn)
+	conformOperator(t, e)
 
 	t.Run("path is appended to", func(t *testing.T) {
 		// The first command that is found keeps its place before our additions.

@@ -270,6 +270,15 @@ func TestLoginShells(t *testing.T) {
 				t.Errorf("the cancelled call: %v", err)
 			}
 			eventually(t, "the process is gone", func() bool { return pid > 0 && !alive(pid) })
+			// So does the watchdog where the server has gone.
+			file += "2"
+			got = startScript(within(t, time.Minute), t, conn, Script{Text: idsText(file) + "trap '' TERM; sleep 600; :"}, file)
+			pid = idFrom(t, file)
+			s.stop()
+			if err := <-got; err == nil {
+				t.Error("the call succeeded without its server")
+			}
+			wantGroupGone(t, pid)
 		})
 	}
 }

@@ -167,10 +167,10 @@ type channel struct {
 	link     *link
 	stdin    io.WriteCloser // of a script: open as long as it is wanted
 	script   string         // goes first to stdin
-	before   func() error  // what to ask of the server before the command, or nil
-	accepted bool          // the server took the command; valid after over
-	over     chan struct{} // closed when command and channel are over
-	err      error         // valid after over
+	before   func() error   // what to ask of the server before the command, or nil
+	accepted bool           // the server took the command; valid after over
+	over     chan struct{}  // closed when command and channel are over
+	err      error          // valid after over
 }
 
 // channel opens a session, on another connection where one is full.
