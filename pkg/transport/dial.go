@@ -15,13 +15,6 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-const (
-	// dropRetries is how often a connection that the server dropped before
-	// login is tried again: sshd does that when too many are logging in.
-	dropRetries = 4
-	dropPause   = 250 * time.Millisecond // before the first retry; doubles
-)
-
 // connect makes one connection. It ends when ctx does, at any point.
 func (r *route) connect(ctx context.Context, d *dialing) (*link, *Error) {
 	e := r.key.Endpoint
@@ -31,17 +24,20 @@ func (r *route) connect(ctx context.Context, d *dialing) (*link, *Error) {
 		return nil, err
 	}
 	r.warnOnce(s)
-	g := r.pool.gate(s.proxyCommand + s.proxyJump + "/" + s.addr())
+	g := r.pool.gate(s.gateKey())
 	for try := 0; ; try++ {
 		if g.enter(ctx) != nil {
 			return nil, contextError(ctx, e, "waiting for other logins to "+s.addr(), false)
 		}
-		ln, dropped, err := r.connectOnce(ctx, s, d)
-		g.leave(dropped)
-		if err == nil || !dropped || try == dropRetries || ctx.Err() != nil {
+		once, cancel := r.pool.WithTimeout(ctx, r.pool.opts.DialTimeout)
+		ln, dropped, err := r.connectOnce(once, s, d)
+		cancel()
+		crowded := g.leave(dropped)
+		if err == nil || !dropped || ctx.Err() != nil || !dropPolicy.again(try, crowded) {
 			return ln, err
 		}
-		pause(ctx, jitter(dropPause<<try))
+		d.doing("waiting to try again, since the server dropped a login (MaxStartups?), to " + s.addr())
+		pause(ctx, dropPolicy.wait(try))
 	}
 }
 
@@ -102,7 +98,8 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 			return nil, false, contextError(ctx, e, d.what(), false)
 		}
 		if pc, ok := conn.(*commandConn); ok && !keys.seen {
-			return nil, false, &Error{Kind: KindProxy, Endpoint: e, Err: pc.failure(), Hint: "try the ProxyCommand of ssh_config by hand"}
+			why := pc.failure()
+			return nil, proxyWasDropped(why), &Error{Kind: KindProxy, Endpoint: e, Err: why, Hint: "try the ProxyCommand of ssh_config by hand"}
 		}
 		dropped := !keys.seen && hungUp(herr)
 		return nil, dropped, handshakeError(e, s, keys, login, herr, dropped)

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -51,19 +53,116 @@ func TestMaxSessions(t *testing.T) {
 	})
 }
 
-// TestMaxStartups logs in to one server under 16 names at once, of which it
-// suffers two at a time.
+// TestMaxStartups logs in to one server under 40 names at once, of which it
+// suffers three at a time and drops half of those beyond; directly, and through
+// a bastion that is as narrow, by each of the ways.
 func TestMaxStartups(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "MaxStartups 2:100:2")
-	p := newPool(t, Options{})
-	var wg sync.WaitGroup
-	for i := range 16 {
-		alias := fmt.Sprintf("box%d", i)
-		e := Endpoint{Destination: alias, ConfigFile: s.configFile(s.block(alias))}
-		wg.Go(func() { succeed(t, p, e) })
+	const narrow = "MaxStartups 3:50:10"
+	for _, tc := range []struct {
+		name   string
+		config func(t *testing.T) (s *server, lines []string, more string)
+	}{
+		{"direct", func(t *testing.T) (*server, []string, string) { return startServer(t, narrow), nil, "" }},
+		{"bastion", func(t *testing.T) (*server, []string, string) {
+			hop := startServer(t, narrow)
+			return startServer(t, narrow), []string{"ProxyJump hop"}, hop.block("hop")
+		}},
+		{"bastion by command", func(t *testing.T) (*server, []string, string) {
+			hop := startServer(t, narrow)
+			return startServer(t), []string{"ProxyCommand ssh -F " + hop.endpoint().ConfigFile + " -W %h:%p box"}, ""
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			s, lines, more := tc.config(t)
+			p := newPool(t, Options{})
+			ctx := within(t, 4*time.Minute)
+			var wg sync.WaitGroup
+			for i := range 40 {
+				alias := fmt.Sprintf("box%d", i)
+				e := Endpoint{Destination: alias, ConfigFile: s.configFile(s.block(alias, lines...), more)}
+				wg.Go(func() {
+					if res, err := p.Conn(e).Run(ctx, Script{Text: "echo ok"}); err != nil || string(res.Stdout) != "ok\n" {
+						t.Errorf("%s: %q, %v", alias, res.Stdout, err)
+					}
+				})
+			}
+			wg.Wait()
+		})
 	}
-	wg.Wait()
+}
+
+// TestDroppedLogins is the server that hangs up on everybody, which no patience
+// helps.
+func TestDroppedLogins(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	var tries atomic.Int32
+	go func() { // ends with the listener
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			tries.Add(1)
+			_ = c.Close()
+		}
+	}()
+	s := startServer(t)
+	e := s.endpoint(fmt.Sprintf("Port %d", l.Addr().(*net.TCPAddr).Port))
+	terr := refusal(t, newPool(t, Options{}), e, KindConnect)
+	wantText(t, terr.Hint, "MaxStartups")
+	if n := tries.Load(); n != int32(dropPolicy.alone)+1 {
+		t.Errorf("tried %d times", n)
+	}
+	// The caller's end is the end of it.
+	tries.Store(0)
+	ctx, cancel := context.WithCancel(within(t, time.Minute))
+	p := newPool(t, Options{})
+	got := make(chan error, 1)
+	go func() {
+		_, err := p.Conn(e).Run(ctx, Script{Text: ":"})
+		got <- err
+	}()
+	eventually(t, "it tries", func() bool { return tries.Load() > 0 })
+	cancel()
+	if err := <-got; !errors.Is(err, context.Canceled) || Started(err) {
+		t.Errorf("got %v, started %t", err, Started(err))
+	}
+	r := p.route(routeKey{Endpoint: e})
+	eventually(t, "the dial is given up", func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.dial == nil
+	})
+}
+
+func TestRetryPolicy(t *testing.T) {
+	p := retryPolicy{alone: 2, crowded: 4, first: time.Second, longest: 3 * time.Second}
+	for try, want := range []struct {
+		alone, crowded bool
+		most           time.Duration
+	}{{true, true, 1500 * time.Millisecond}, {true, true, 3 * time.Second}, {false, true, 4500 * time.Millisecond}, {false, true, 4500 * time.Millisecond}, {false, false, 4500 * time.Millisecond}} {
+		if p.again(try, false) != want.alone || p.again(try, true) != want.crowded {
+			t.Errorf("try %d: alone %t, crowded %t", try, p.again(try, false), p.again(try, true))
+		}
+		seen := map[time.Duration]bool{}
+		for range 50 {
+			d := p.wait(try)
+			seen[d] = true
+			if d < want.most/3 || d > want.most {
+				t.Errorf("try %d waits %v of at most %v", try, d, want.most)
+			}
+		}
+		if len(seen) < 2 {
+			t.Errorf("try %d has no jitter", try)
+		}
+	}
 }
 
 func TestOneDial(t *testing.T) {

@@ -151,7 +151,7 @@ func (r *route) leave(d *dialing) {
 // startDial begins a connection. It takes the values of ctx, not its end.
 func (r *route) startDial(ctx context.Context) {
 	ctx, unhook := withEnd(context.WithoutCancel(ctx), r.pool.ctx)
-	ctx, cancel := r.pool.WithTimeout(ctx, r.pool.opts.DialTimeout)
+	ctx, cancel := r.pool.WithTimeout(ctx, dialRounds*r.pool.opts.DialTimeout)
 	d := &dialing{cancel: cancel, done: make(chan struct{})}
 	d.doing("connecting")
 	r.dial = d
