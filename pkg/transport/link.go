@@ -87,9 +87,11 @@ func (l *link) ask() chan struct{} {
 }
 
 // verify closes the link if it does not answer in time. Until it has, no new
-// work goes to it.
+// work goes to it. One question at a time is enough, whoever has one.
 func (l *link) verify(ctx context.Context) {
-	l.route.suspect(l, true)
+	if !l.route.suspect(l, true) {
+		return
+	}
 	t := time.NewTimer(verifyDeadline)
 	defer t.Stop()
 	select {

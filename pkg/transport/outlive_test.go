@@ -150,8 +150,17 @@ func proxied(t testing.TB, s *server, lines ...string) (Endpoint, *rig.Proxy) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
-	_, port, _ := strings.Cut(p.Addr(), ":")
-	return s.endpoint(append(lines, "Port "+port, "HostKeyAlias box"+strconv.Itoa(s.port))...), p
+	return s.endpoint(append(lines, "Port "+port(p), "HostKeyAlias "+s.alias())...), p
+}
+
+// alias is a name for the server's key that no other server of the test has.
+func (s *server) alias() string { return "box" + strconv.Itoa(s.port) }
+
+// stopForks makes the server's connections stand still, but not the server.
+func (s *server) stopForks() {
+	for _, pid := range s.forks(s.cmd.Process.Pid) {
+		_ = syscall.Kill(pid, syscall.SIGSTOP)
+	}
 }
 
 // knowAlias lets known_hosts vouch for what proxied gives.
@@ -162,7 +171,7 @@ func (s *server) knowAlias() {
 		s.t.Fatal(err)
 	}
 	_, key, _ := strings.Cut(string(text), " ")
-	write(s.t, s.path("known_hosts"), string(text)+"box"+strconv.Itoa(s.port)+" "+key)
+	write(s.t, s.path("known_hosts"), string(text)+s.alias()+" "+key)
 }
 
 // TestCutConnection breaks the TCP connection under a script, with no way to a
@@ -215,9 +224,7 @@ func TestDroppedLink(t *testing.T) {
 				got <- answer{res, err}
 			}()
 			pid := idFrom(t, file)
-			for _, fork := range s.forks(s.cmd.Process.Pid) {
-				_ = syscall.Kill(fork, syscall.SIGSTOP)
-			}
+			s.stopForks()
 			a := <-got
 			switch k, _ := KindOf(a.err); {
 			case repeatable && (a.err != nil || string(a.res.Stdout) != "0\n"):

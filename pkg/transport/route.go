@@ -210,12 +210,17 @@ func (r *route) full(ln *link) (alone bool) {
 	return ln.used == 1
 }
 
-// suspect keeps new work off ln, or lets it back.
-func (r *route) suspect(ln *link, yes bool) {
+// suspect keeps new work off ln, or lets it back; false means that it was so
+// already.
+func (r *route) suspect(ln *link, yes bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if ln.suspect == yes {
+		return false
+	}
 	ln.suspect = yes
 	r.broadcast()
+	return true
 }
 
 // drop forgets a dead link.
