@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(operatorEnv) != "" {
 		os.Exit(operator(os.Args[1], os.Args[2]))
 	}
+	useTestNames()
 	goleak.VerifyTestMain(m)
 }
 

@@ -77,11 +77,14 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 	// SetDeadline works on sockets only, not on a bastion's channel. Closing
 	// works on all.
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	greeting := newGreetingLimit(s.timeout, conn)
+	defer greeting.stop()
 	sc, chans, reqs, herr := ssh.NewClientConn(conn, s.addr(), &ssh.ClientConfig{
 		User:              s.user,
 		Auth:              login.methods(),
 		HostKeyAlgorithms: keys.algorithms(),
 		HostKeyCallback: func(name string, addr net.Addr, key ssh.PublicKey) error {
+			greeting.stop()
 			d.doing("logging in to " + s.addr() + " as " + s.user)
 			return keys.check(name, addr, key)
 		},
@@ -96,6 +99,9 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 		defer func() { _ = conn.Close() }()
 		if ctx.Err() != nil {
 			return nil, false, contextError(ctx, e, d.what(), false)
+		}
+		if greeting.passed.Load() {
+			return nil, false, greeting.err(e, s)
 		}
 		if pc, ok := conn.(*commandConn); ok && !keys.seen {
 			why := pc.failure()
@@ -142,6 +148,7 @@ func (r *route) open(ctx context.Context, s *settings, d *dialing) (net.Conn, fu
 	var err error
 	for try := range max(s.attempts, 1) {
 		if try > 0 {
+			d.doing("trying again to connect to " + s.addr())
 			pause(ctx, time.Second) // as OpenSSH does between ConnectionAttempts
 		}
 		if conn, err = nd.DialContext(ctx, network, s.addr()); err == nil {
@@ -156,9 +163,12 @@ func (r *route) open(ctx context.Context, s *settings, d *dialing) (net.Conn, fu
 
 func tcpError(e Endpoint, s *settings, err error) *Error {
 	var dns *net.DNSError
+	var unsuited *net.AddrError
 	switch {
 	case errors.As(err, &dns):
 		return &Error{Kind: KindResolve, Endpoint: e, Err: err, Hint: "no address is known for " + s.host + ": see the spelling, HostName in ssh_config, and the network"}
+	case errors.As(err, &unsuited):
+		return &Error{Kind: KindResolve, Endpoint: e, Err: err, Hint: s.host + " has no address of the family that AddressFamily and BindAddress in ssh_config ask for"}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &Error{Kind: KindTimeout, Endpoint: e, Err: err, Hint: "nothing answered at " + s.addr() + ": see whether the machine is up and a firewall lets you through"}
 	case errors.Is(err, syscall.ECONNREFUSED):
