@@ -140,7 +140,7 @@ func (r *route) open(ctx context.Context, s *settings, d *dialing) (net.Conn, fu
 	if s.bind != "" {
 		local, err := net.ResolveTCPAddr(network, net.JoinHostPort(s.bind, "0"))
 		if err != nil {
-			return nil, nil, &Error{Kind: KindConfig, Endpoint: e, Err: fmt.Errorf("BindAddress: %w", err)}
+			return nil, nil, &Error{Kind: KindConfig, Endpoint: e, Err: fmt.Errorf("BindAddress: %w", err), Hint: "see BindAddress in ssh_config: it must be an address of this machine"}
 		}
 		nd.LocalAddr = local
 	}
@@ -198,7 +198,8 @@ func handshakeError(e Endpoint, s *settings, keys *hostKeys, login *login, err e
 	case strings.Contains(err.Error(), "unable to authenticate"), login.asked && !hungUp(err):
 		return &Error{Kind: KindAuth, Endpoint: e, Err: fmt.Errorf("%s refused the login of %s", s.addr(), s.user), Hint: login.hint()}
 	case hungUp(err):
-		return &Error{Kind: KindConnect, Endpoint: e, Err: fmt.Errorf("%s closed the connection during login: %w", s.addr(), err)}
+		return &Error{Kind: KindConnect, Endpoint: e, Err: fmt.Errorf("%s closed the connection during login: %w", s.addr(), err),
+			Hint: "see the log of sshd on the host: it may allow fewer keys to be tried (MaxAuthTries), or have no process left"}
 	}
 	return &Error{Kind: KindProtocol, Endpoint: e, Err: plain, Hint: "see whether an SSH server listens at " + s.addr()}
 }

@@ -134,7 +134,7 @@ func (p *Pool) enter(ctx context.Context, e Endpoint) (_ context.Context, leave 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return nil, nil, &Error{Kind: KindCanceled, Endpoint: e, Err: ErrPoolClosed}
+		return nil, nil, &Error{Kind: KindCanceled, Endpoint: e, Err: ErrPoolClosed, Hint: stoppedHint(false)}
 	}
 	p.calls.Add(1)
 	ctx, unhook := withEnd(ctx, p.open)
