@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -251,45 +250,6 @@ func TestBrokenLink(t *testing.T) {
 	})
 }
 
-func TestFrozenServer(t *testing.T) {
-	t.Parallel()
-	s, healthy := startServer(t), startServer(t)
-	e := s.endpoint()
-	p := newPool(t, Options{})
-	succeed(t, p, e)
-	succeed(t, p, healthy.endpoint())
-	file := filepath.Join(t.TempDir(), "pid")
-	ctx, cancel := context.WithCancel(within(t, time.Minute))
-	got := startScript(ctx, t, p.Conn(e), Script{Text: fmt.Sprintf("echo $$ >%s.new; mv %s.new %s; sleep 60; :", file, file, file)}, file)
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	s.signal(syscall.SIGSTOP)
-	short, cancelShort := context.WithTimeout(context.Background(), 300*time.Millisecond)
-	defer cancelShort()
-	begin := time.Now()
-	_, err = p.Conn(e).Run(short, Script{Text: ":"})
-	if k, _ := KindOf(err); k != KindTimeout || Started(err) || time.Since(begin) > 2*time.Second {
-		t.Errorf("a new call: %v after %v, started %t", err, time.Since(begin), Started(err))
-	}
-	begin = time.Now()
-	cancel()
-	if err := <-got; !errors.Is(err, context.Canceled) || time.Since(begin) > time.Second {
-		t.Errorf("the call under way: %v after %v", err, time.Since(begin))
-	}
-	succeed(t, p, healthy.endpoint())
-
-	s.signal(syscall.SIGCONT)
-	succeed(t, p, e)
-	eventually(t, "the abandoned script is gone", func() bool { return !alive(pid) })
-}
-
 func TestKeepAlive(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -327,59 +287,6 @@ func TestIdle(t *testing.T) {
 	hopKey := Endpoint{Destination: "hop", ConfigFile: e.ConfigFile}
 	eventually(t, "both are closed", func() bool { return links(p, e) == 0 && links(p, hopKey) == 0 })
 	succeed(t, p, e)
-}
-
-// TestLoginShells feeds the command string to each shell as sshd would to a
-// login shell: as one argument after -c. A start-up file prints on both streams
-// and dawdles.
-func TestLoginShells(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	noise := "echo noise from a start-up file\necho more of it 1>&2\nsleep 0.1\n"
-	for _, f := range []string{".zshenv", ".bashrc", ".config/fish/config.fish"} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(home, f)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		write(t, filepath.Join(home, f), noise)
-	}
-	write(t, filepath.Join(home, ".cshrc"), "echo noise from a start-up file\nsleep 0.1\n")
-	for _, shell := range []string{"sh", "bash", "zsh", "fish", "csh"} {
-		t.Run(shell, func(t *testing.T) {
-			t.Parallel()
-			path, err := exec.LookPath(shell)
-			if err != nil {
-				t.Fatalf("%v: the test needs it", err)
-			}
-			// SHLVL lets bash take its start-up file again.
-			s := startServer(t, fmt.Sprintf(`ForceCommand cd %s && exec env -u SHLVL HOME=%s %s -c "$SSH_ORIGINAL_COMMAND"`, home, home, path))
-			conn := newPool(t, Options{}).Conn(s.endpoint())
-			conformOutput(t, conn)
-			code, screen := attach(t, conn, "printf '%s\\n' "+Quote("it's \"$HOME\" `x` \\ ! é")+"; exit 3")
-			if code != 3 || !strings.Contains(screen, "it's \"$HOME\" `x` \\ ! é\r\n") {
-				t.Errorf("attached: exit code %d, %q", code, screen)
-			}
-			// Cancelling works where sshd passes on no signals, as with a forced command.
-			file := filepath.Join(t.TempDir(), "pid")
-			ctx, cancel := context.WithCancel(within(t, time.Minute))
-			got := startScript(ctx, t, conn, Script{Text: fmt.Sprintf("echo $$ >%s.new; mv %s.new %s; sleep 60; :", file, file, file)}, file)
-			text, _ := os.ReadFile(file)
-			pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-			cancel()
-			if err := <-got; !errors.Is(err, context.Canceled) {
-				t.Errorf("the cancelled call: %v", err)
-			}
-			eventually(t, "the process is gone", func() bool { return pid > 0 && !alive(pid) })
-			// So does the watchdog where the server has gone.
-			file += "2"
-			got = startScript(within(t, time.Minute), t, conn, Script{Text: idsText(file) + "trap '' TERM; sleep 600; :"}, file)
-			pid = idFrom(t, file)
-			s.stop()
-			if err := <-got; err == nil {
-				t.Error("the call succeeded without its server")
-			}
-			wantGroupGone(t, pid)
-		})
-	}
 }
 
 // TestCancelDuringStartUp gives up while the login shell's start-up file still
