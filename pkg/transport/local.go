@@ -101,8 +101,7 @@ func (c *localConn) start(fr *frames, text string) (*localGroup, error) {
 		_, _, _, _ = outR.Close(), outW.Close(), errR.Close(), errW.Close()
 		return nil, err
 	}
-	script := frameScript(fr.nonce, text)
-	cmd := localCommand("-c", readScript(len(script)))
+	cmd := localCommand("-c", readScript)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = inR, outW, errW
 	err = cmd.Start()
@@ -111,7 +110,7 @@ func (c *localConn) start(fr *frames, text string) (*localGroup, error) {
 		_, _, _ = inW.Close(), outR.Close(), errR.Close()
 		return nil, err
 	}
-	c.pool.own(func() { _, _ = io.WriteString(inW, script) }) // ends with the process, whose end of the pipe it is
+	c.pool.own(func() { _, _ = io.WriteString(inW, sized(frameScript(fr.nonce, text))) }) // ends with the process, whose end of the pipe it is
 	g := &localGroup{pid: cmd.Process.Pid, done: make(chan struct{})}
 	drained := make(chan struct{})
 	c.pool.own(func() { // ends at the end of both streams, or when they are closed below

@@ -60,6 +60,9 @@ func (r *route) acquire(ctx context.Context, slot bool) (*link, *Error) {
 			r.mu.Unlock()
 			return ln, nil
 		}
+		if slot {
+			r.dropSpares()
+		}
 		if ctx.Err() != nil {
 			r.mu.Unlock()
 			return nil, contextError(ctx, r.key.Endpoint, mine.what(), false)
@@ -110,7 +113,7 @@ func (d *dialing) what() string {
 func (r *route) pick(slot bool) *link {
 	var best *link
 	for _, ln := range r.links {
-		if !ln.suspect && (!slot || ln.used < ln.limit) && (best == nil || ln.used > best.used) {
+		if !ln.suspect && (!slot || ln.used+ln.reserved() < ln.limit) && (best == nil || ln.used > best.used) {
 			best = ln
 		}
 	}
@@ -206,8 +209,9 @@ func (r *route) put(ln *link, slot bool) {
 func (r *route) full(ln *link) (alone bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	ln.limit = max(1, ln.used-1)
-	return ln.used == 1
+	others := ln.used - 1 + ln.reserved()
+	ln.limit = max(1, others)
+	return others == 0
 }
 
 // suspect keeps new work off ln, or lets it back; false means that it was so

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -20,23 +21,21 @@ func newNonce() string {
 	return hex.EncodeToString(b[:])
 }
 
-// readScript is sh that runs the size bytes that come first on its standard
-// input, and leaves what follows: the caller keeps that stream open, so that its
-// end tells the host that the caller has gone. head takes -c nearly everywhere
-// (GNU, busybox, toybox, the BSDs, macOS); dd, which POSIX has, is slower by a
-// system call a byte.
-func readScript(size int) string {
-	return fmt.Sprintf(`eval "$(head -c %[1]d 2>/dev/null || dd bs=1 count=%[1]d 2>/dev/null)"`, size)
-}
+// readScript is sh that reads a number from its standard input, runs as many
+// bytes as come next, and leaves what follows: the caller keeps that stream
+// open, so that its end tells the host that the caller has gone. head takes -c
+// nearly everywhere (GNU, busybox, toybox, the BSDs, macOS); dd, which POSIX
+// has, is slower by a system call a byte.
+const readScript = `read -r n && eval "$(head -c $n 2>/dev/null || dd bs=1 count=$n 2>/dev/null)"`
+
+// sized is a script as readScript takes it.
+func sized(script string) string { return strconv.Itoa(len(script)) + "\n" + script }
 
 // shellCommand is the command string that every Run sends. It reads the same in
 // sh, bash, zsh, fish and csh, and keeps the script out of the argument list.
 // Its second half is for restricted shells alone: they know neither exec nor a
 // slash, and run sh where their owner has put it into PATH.
-func shellCommand(size int) string {
-	read := readScript(size)
-	return "exec /bin/sh -c '" + read + "'; sh -c '" + read + "'"
-}
+const shellCommand = "exec /bin/sh -c '" + readScript + "'; sh -c '" + readScript + "'"
 
 // groupPrologue finds the process group to end the script by. It is mostly that
 // of the shell itself; a login shell or a forced command that stays in between
@@ -56,8 +55,10 @@ fleet_group=${fleet_group:-$$}
 // when the caller has closed it or is no more: killed, or cut off. It costs a
 // fork, no exec, and holds neither of the output streams. A background process
 // loses its standard input, hence the descriptor 3, which nothing else inherits.
+// Where TMOUT is set for interactive shells, bash's read would mind it.
 const watchdog = `{
 (
+unset TMOUT
 read -r fleet_line <&3
 trap '' TERM
 kill -s TERM -- "-$fleet_group"
@@ -108,7 +109,7 @@ kill -s KILL -- -%[1]d 2>/dev/null
 // killLostScript is killScript for a run that was lost sight of, so that its ids
 // may be another's by now. Its shell is known by its arguments. If that is gone,
 // a watchdog has ended it, and takes a second for what minds no TERM.
-func killLostScript(run runID, size int) string {
+func killLostScript(run runID) string {
 	return fmt.Sprintf(`fleet_args=$( (tr '\000' ' ' </proc/%[1]d/cmdline || ps -o args= -p %[1]d) 2>/dev/null)
 case $fleet_args in
 *%[2]s*) ;;
@@ -120,5 +121,5 @@ case $fleet_args in
 	exit 0
 	;;
 esac
-`, run.pid, Quote(fmt.Sprintf("head -c %d ", size)), run.group) + killScript(run)
+`, run.pid, Quote("&& eval \"$(head -c $n "), run.group) + killScript(run)
 }
