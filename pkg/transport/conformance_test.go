@@ -326,35 +326,3 @@ func TestOutputLimit(t *testing.T) {
 		})
 	}
 }
-
-// BenchmarkRun is one trivial script: on a new connection each time (cold), on a
-// pooled one (warm), and on this machine.
-func BenchmarkRun(b *testing.B) {
-	s := startServer(b)
-	once := func(b *testing.B, c Conn) {
-		b.Helper()
-		if _, err := c.Run(b.Context(), Script{Text: ":"}); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.Run("cold", func(b *testing.B) {
-		for b.Loop() {
-			p := NewPool(Options{})
-			once(b, p.Conn(s.endpoint()))
-			_ = p.Close()
-		}
-	})
-	b.Run("warm", func(b *testing.B) {
-		conn := newPool(b, Options{}).Conn(s.endpoint())
-		once(b, conn)
-		for b.Loop() {
-			once(b, conn)
-		}
-	})
-	b.Run("local", func(b *testing.B) {
-		conn := newPool(b, Options{}).Conn(Endpoint{Local: true})
-		for b.Loop() {
-			once(b, conn)
-		}
-	})
-}
