@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -164,12 +163,13 @@ func (r *route) open(ctx context.Context, s *settings, d *dialing) (net.Conn, fu
 func tcpError(e Endpoint, s *settings, err error) *Error {
 	var dns *net.DNSError
 	var unsuited *net.AddrError
+	var late net.Error
 	switch {
 	case errors.As(err, &dns):
 		return &Error{Kind: KindResolve, Endpoint: e, Err: err, Hint: "no address is known for " + s.host + ": see the spelling, HostName in ssh_config, and the network"}
 	case errors.As(err, &unsuited):
 		return &Error{Kind: KindResolve, Endpoint: e, Err: err, Hint: s.host + " has no address of the family that AddressFamily and BindAddress in ssh_config ask for"}
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	case errors.As(err, &late) && late.Timeout(): // the dialer's or the kernel's
 		return &Error{Kind: KindTimeout, Endpoint: e, Err: err, Hint: "nothing answered at " + s.addr() + ": see whether the machine is up and a firewall lets you through"}
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return &Error{Kind: KindConnect, Endpoint: e, Err: err, Hint: "the machine is up, but nothing listens on port " + fmt.Sprint(s.port) + ": see whether sshd runs, and on which port"}

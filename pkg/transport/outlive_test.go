@@ -143,14 +143,14 @@ func conformOperator(t *testing.T, e Endpoint) {
 }
 
 // proxied gives s as seen through a proxy, under the alias "box".
-func proxied(t testing.TB, s *server, lines ...string) (Endpoint, *rig.Proxy) {
+func proxied(t testing.TB, s *server) (Endpoint, *rig.Proxy) {
 	t.Helper()
 	p, err := rig.NewProxy(s.addr())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
-	return s.endpoint(append(lines, "Port "+port(p), "HostKeyAlias "+s.alias())...), p
+	return s.endpoint("Port "+port(p), "HostKeyAlias "+s.alias()), p
 }
 
 // alias is a name for the server's key that no other server of the test has.

@@ -26,7 +26,7 @@ func newNonce() string {
 // open, so that its end tells the host that the caller has gone. head takes -c
 // nearly everywhere (GNU, busybox, toybox, the BSDs, macOS); dd, which POSIX
 // has, is slower by a system call a byte.
-const readScript = `read -r n && eval "$(head -c $n 2>/dev/null || dd bs=1 count=$n 2>/dev/null)"`
+const readScript = `read -r n && eval "$(head -c $n 2>/dev/null || dd bs=1 count=$n)"`
 
 // sized is a script as readScript takes it.
 func sized(script string) string { return strconv.Itoa(len(script)) + "\n" + script }
