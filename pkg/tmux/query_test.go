@@ -146,7 +146,7 @@ func TestQueryServers(t *testing.T) {
 			})
 		}, false, ""},
 		"left a socket": {func(m *machine) { m.killedServer() }, false, ""},
-		"not installed": {func(m *machine) { m.onlyProgram("cat") }, false, "none"},
+		"not installed": {func(m *machine) { m.onlyProgram("head") }, false, "none"},
 		"other version": {func(m *machine) { m.front(stranger) }, false, "protocol version mismatch"},
 		"other's socket": {func(m *machine) {
 			m.front(strings.Replace(stranger, "protocol version mismatch (client 8, server 7)", "error connecting to /tmp/tmux-0/default (Permission denied)", 1))

@@ -11,7 +11,8 @@ import (
 // checkScript refuses what no shell could be given.
 func checkScript(e Endpoint, s Script) *Error {
 	if strings.ContainsRune(s.Text, 0) {
-		return &Error{Kind: KindConfig, Endpoint: e, Err: errors.New("the script holds a NUL byte, which sh has no way to take")}
+		return &Error{Kind: KindConfig, Endpoint: e, Err: errors.New("the script holds a NUL byte, which sh has no way to take"),
+			Hint: "leave the NUL out, or let printf make it on the host"}
 	}
 	return nil
 }
@@ -44,6 +45,17 @@ func newFrames() *frames {
 // begun is whether the script is known to have started.
 func (f *frames) begun() bool { return f.stdout.state().begun || f.stderr.state().begun }
 
+// run is where the script runs; zero values as long as it is not known.
+func (f *frames) run() runID {
+	if id := f.stdout.id(); id.known() {
+		return id
+	}
+	return f.stderr.id()
+}
+
+// outputHint goes with output that can't be taken.
+const outputHint = "let the script print less, or leave its output in a file on the host; see also what a start-up file of the login shell prints"
+
 // answer makes a Result of the streams once they are settled or the script is
 // over. ended is how it was over, for the error when the frame is missing.
 func (f *frames) answer(e Endpoint, ended error) (Result, *Error) {
@@ -51,9 +63,9 @@ func (f *frames) answer(e Endpoint, ended error) (Result, *Error) {
 	started := out.begun || errs.begun
 	switch {
 	case out.err != nil:
-		return Result{}, &Error{Kind: KindProtocol, Endpoint: e, Started: started, Err: fmt.Errorf("standard output: %w", out.err)}
+		return Result{}, &Error{Kind: KindProtocol, Endpoint: e, Started: started, Err: fmt.Errorf("standard output: %w", out.err), Hint: outputHint}
 	case errs.err != nil:
-		return Result{}, &Error{Kind: KindProtocol, Endpoint: e, Started: started, Err: fmt.Errorf("standard error: %w", errs.err)}
+		return Result{}, &Error{Kind: KindProtocol, Endpoint: e, Started: started, Err: fmt.Errorf("standard error: %w", errs.err), Hint: outputHint}
 	case out.done:
 		// Standard error may lack its closing mark, if a forced command joins
 		// the streams or drops one. The answer is whole all the same.

@@ -41,7 +41,7 @@ func checkAttach(e Endpoint, s Script) *Error {
 // fish with its backslashes included, would take as special.
 func commandString(text string) string {
 	var b strings.Builder
-	b.WriteString(`exec /bin/sh -c 'eval "$(printf "`)
+	b.WriteString(`'eval "$(printf "`)
 	for _, c := range []byte(text) {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(" _./:=,+@-", c) >= 0 {
 			b.WriteByte(c)
@@ -50,7 +50,13 @@ func commandString(text string) string {
 		}
 	}
 	b.WriteString(`")"'`)
-	return b.String()
+	command := "exec /bin/sh -c " + b.String()
+	// Restricted shells know neither exec nor a slash. What all of it may take
+	// as one argument is 128 KiB on Linux.
+	if len(command) < 60<<10 {
+		command += "; sh -c " + b.String()
+	}
+	return command
 }
 
 // Attach implements Conn.

@@ -46,12 +46,7 @@ func attach(t *testing.T, conn Conn, text string) (int, string) {
 	return code, out.String()
 }
 
-func TestAttach(t *testing.T) {
-	t.Parallel()
-	t.Run("local", func(t *testing.T) { conformAttach(t, Endpoint{Local: true}) })
-	t.Run("ssh", func(t *testing.T) { conformAttach(t, startServer(t).endpoint()) })
-}
-
+// conformAttach is the part of conform that is about terminals.
 func conformAttach(t *testing.T, e Endpoint) {
 	conn := newPool(t, Options{}).Conn(e)
 

@@ -23,6 +23,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(proxyEnv) != "" {
 		os.Exit(proxy(os.Args[1], os.Args[2]))
 	}
+	if os.Getenv(operatorEnv) != "" {
+		os.Exit(operator(os.Args[1], os.Args[2]))
+	}
+	useTestNames()
 	goleak.VerifyTestMain(m)
 }
 
@@ -81,6 +85,8 @@ func conform(t *testing.T, e Endpoint) {
 	}
 
 	conformOutput(t, conn)
+	conformOperator(t, e)
+	conformAttach(t, e)
 
 	t.Run("path is appended to", func(t *testing.T) {
 		// The first command that is found keeps its place before our additions.
@@ -104,6 +110,28 @@ func conform(t *testing.T, e Endpoint) {
 		res := run(t, "printf %s "+Quote(string(big))+" | cat")
 		if sha256.Sum256(res.Stdout) != sha256.Sum256(big) {
 			t.Errorf("%d bytes came back changed; %d were sent", len(res.Stdout), len(big))
+		}
+	})
+
+	t.Run("eight megabytes of answer", func(t *testing.T) {
+		// Each stream has its own, and neither waits for the other to be read.
+		res := run(t, "yes out | head -c 8388608; yes err | head -c 8388608 >&2; exit 3")
+		if len(res.Stdout) != 8<<20 || len(res.Stderr) != 8<<20 || res.ExitCode != 3 ||
+			!bytes.Equal(res.Stdout, bytes.Repeat([]byte("out\n"), 2<<20)) || !bytes.Equal(res.Stderr, bytes.Repeat([]byte("err\n"), 2<<20)) {
+			t.Errorf("got %d and %d bytes, code %d", len(res.Stdout), len(res.Stderr), res.ExitCode)
+		}
+	})
+
+	t.Run("a secret in a script shows in no process list", func(t *testing.T) {
+		const list = "ps -ww -eo args= | sort -u\n"
+		secret, shown := newNonce(), newNonce()
+		res := run(t, ": "+Quote(secret)+"\nprintf %s "+Quote(secret)+" | cat >/dev/null\n"+list)
+		if strings.Contains(string(res.Stdout), secret) {
+			t.Error("it shows")
+		}
+		// What is put into an argument list does, so the list is worth reading.
+		if res := run(t, "sh -c "+Quote(": "+shown+"\n"+list)); !strings.Contains(string(res.Stdout), shown) {
+			t.Error("the list lacks what is in it")
 		}
 	})
 
@@ -251,6 +279,7 @@ func conformOutput(t *testing.T, conn Conn) {
 		{"newline kept", "echo a", "a\n", "", 0},
 		{"no newline added", "printf a", "a", "", 0},
 		{"binary", `printf '\000\001\377\r\n\033'`, "\x00\x01\xff\r\n\x1b", "", 0},
+		{"not UTF-8", `printf 'a\377\300\257\355\240\200\000z'; printf '\200\000' >&2; exit 1`, "a\xff\xc0\xaf\xed\xa0\x80\x00z", "\x80\x00", 1},
 		{"streams apart", "echo out; echo err >&2", "out\n", "err\n", 0},
 		{"exit code", "exit 7", "", "", 7},
 		{"last command's code", "echo x; false", "x\n", "", 1},
@@ -296,36 +325,4 @@ func TestOutputLimit(t *testing.T) {
 			}
 		})
 	}
-}
-
-// BenchmarkRun is one trivial script: on a new connection each time (cold), on a
-// pooled one (warm), and on this machine.
-func BenchmarkRun(b *testing.B) {
-	s := startServer(b)
-	once := func(b *testing.B, c Conn) {
-		b.Helper()
-		if _, err := c.Run(b.Context(), Script{Text: ":"}); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.Run("cold", func(b *testing.B) {
-		for b.Loop() {
-			p := NewPool(Options{})
-			once(b, p.Conn(s.endpoint()))
-			_ = p.Close()
-		}
-	})
-	b.Run("warm", func(b *testing.B) {
-		conn := newPool(b, Options{}).Conn(s.endpoint())
-		once(b, conn)
-		for b.Loop() {
-			once(b, conn)
-		}
-	})
-	b.Run("local", func(b *testing.B) {
-		conn := newPool(b, Options{}).Conn(Endpoint{Local: true})
-		for b.Loop() {
-			once(b, conn)
-		}
-	})
 }

@@ -32,8 +32,12 @@ type Conn interface {
 	// Run runs s and returns when it has ended, even where it left background
 	// processes that hold its output open. A non-zero exit is no error. When
 	// ctx ends, Run returns at once and the script is ended behind it: its
-	// process group gets TERM, and KILL a second later. Standard output and
-	// standard error may hold 32 MiB each. Errors are *Error.
+	// process group gets TERM, and KILL a second later. The host itself does the
+	// same when this process dies or the connection breaks; one that merely falls
+	// silent it notices when its sshd does (ClientAliveInterval, TCPKeepAlive),
+	// or when we come back over another. What a script that has ended left in
+	// the background goes on. Standard output and standard error may hold 32 MiB
+	// each. Errors are *Error.
 	Run(ctx context.Context, s Script) (Result, error)
 
 	// Attach runs s on the terminal t until it ends, and gives its exit code.

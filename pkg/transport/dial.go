@@ -6,19 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"slices"
 	"syscall"
 	"time"
 
 	"golang.org/x/crypto/ssh"
-)
-
-const (
-	// dropRetries is how often a connection that the server dropped before
-	// login is tried again: sshd does that when too many are logging in.
-	dropRetries = 4
-	dropPause   = 250 * time.Millisecond // before the first retry; doubles
 )
 
 // connect makes one connection. It ends when ctx does, at any point.
@@ -30,17 +22,20 @@ func (r *route) connect(ctx context.Context, d *dialing) (*link, *Error) {
 		return nil, err
 	}
 	r.warnOnce(s)
-	g := r.pool.gate(s.proxyCommand + s.proxyJump + "/" + s.addr())
+	g := r.pool.gate(s.gateKey())
 	for try := 0; ; try++ {
 		if g.enter(ctx) != nil {
 			return nil, contextError(ctx, e, "waiting for other logins to "+s.addr(), false)
 		}
-		ln, dropped, err := r.connectOnce(ctx, s, d)
-		g.leave(dropped)
-		if err == nil || !dropped || try == dropRetries || ctx.Err() != nil {
+		once, cancel := r.pool.WithTimeout(ctx, r.pool.opts.DialTimeout)
+		ln, dropped, err := r.connectOnce(once, s, d)
+		cancel()
+		crowded := g.leave(dropped)
+		if err == nil || !dropped || ctx.Err() != nil || !dropPolicy.again(try, crowded) {
 			return ln, err
 		}
-		pause(ctx, jitter(dropPause<<try))
+		d.doing("waiting to try again, since the server dropped a login (MaxStartups?), to " + s.addr())
+		pause(ctx, dropPolicy.wait(try))
 	}
 }
 
@@ -80,13 +75,16 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 	config := clientConfig(s)
 	config.HostKeyAlgorithms = keys.algorithms()
 	config.AuthCallback = login.next
-	config.HostKeyCallback = func(name string, addr net.Addr, key ssh.PublicKey) error {
-		d.doing("logging in to " + s.addr() + " as " + s.user)
-		return keys.check(name, addr, key)
-	}
 	// SetDeadline works on sockets only, not on a bastion's channel. Closing
 	// works on all.
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	greeting := newGreetingLimit(s.timeout, conn)
+	defer greeting.stop()
+	config.HostKeyCallback = func(name string, addr net.Addr, key ssh.PublicKey) error {
+		greeting.stop()
+		d.doing("logging in to " + s.addr() + " as " + s.user)
+		return keys.check(name, addr, key)
+	}
 	sc, chans, reqs, herr := ssh.NewClientConn(login.watch(conn), s.addr(), config)
 	cut := !stop()
 	if herr == nil && cut {
@@ -99,8 +97,12 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 		if ctx.Err() != nil {
 			return nil, false, contextError(ctx, e, d.what(), false)
 		}
+		if greeting.passed.Load() {
+			return nil, false, greeting.err(e, s)
+		}
 		if pc, ok := conn.(*commandConn); ok && !keys.seen {
-			return nil, false, &Error{Kind: KindProxy, Endpoint: e, Err: pc.failure(), Hint: "try the ProxyCommand of ssh_config by hand"}
+			why := pc.failure()
+			return nil, proxyWasDropped(why), &Error{Kind: KindProxy, Endpoint: e, Err: why, Hint: "try the ProxyCommand of ssh_config by hand"}
 		}
 		dropped := !keys.seen && hungUp(herr)
 		return nil, dropped, handshakeError(keys, login, herr, dropped)
@@ -135,7 +137,7 @@ func (r *route) open(ctx context.Context, s *settings, d *dialing) (net.Conn, fu
 	if s.bind != "" {
 		local, err := net.ResolveTCPAddr(network, net.JoinHostPort(s.bind, "0"))
 		if err != nil {
-			return nil, nil, &Error{Kind: KindConfig, Endpoint: e, Err: fmt.Errorf("BindAddress: %w", err)}
+			return nil, nil, &Error{Kind: KindConfig, Endpoint: e, Err: fmt.Errorf("BindAddress: %w", err), Hint: "see BindAddress in ssh_config: it must be an address of this machine"}
 		}
 		nd.LocalAddr = local
 	}
@@ -143,6 +145,7 @@ func (r *route) open(ctx context.Context, s *settings, d *dialing) (net.Conn, fu
 	var err error
 	for try := range max(s.attempts, 1) {
 		if try > 0 {
+			d.doing("trying again to connect to " + s.addr())
 			pause(ctx, time.Second) // as OpenSSH does between ConnectionAttempts
 		}
 		if conn, err = nd.DialContext(ctx, network, s.addr()); err == nil {
@@ -157,10 +160,14 @@ func (r *route) open(ctx context.Context, s *settings, d *dialing) (net.Conn, fu
 
 func tcpError(e Endpoint, s *settings, err error) *Error {
 	var dns *net.DNSError
+	var unsuited *net.AddrError
+	var late net.Error
 	switch {
 	case errors.As(err, &dns):
 		return &Error{Kind: KindResolve, Endpoint: e, Err: err, Hint: "no address is known for " + s.host + ": see the spelling, HostName in ssh_config, and the network"}
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	case errors.As(err, &unsuited):
+		return &Error{Kind: KindResolve, Endpoint: e, Err: err, Hint: s.host + " has no address of the family that AddressFamily and BindAddress in ssh_config ask for"}
+	case errors.As(err, &late) && late.Timeout(): // the dialer's or the kernel's
 		return &Error{Kind: KindTimeout, Endpoint: e, Err: err, Hint: "nothing answered at " + s.addr() + ": see whether the machine is up and a firewall lets you through"}
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return &Error{Kind: KindConnect, Endpoint: e, Err: err, Hint: "the machine is up, but nothing listens on port " + fmt.Sprint(s.port) + ": see whether sshd runs, and on which port"}

@@ -108,11 +108,19 @@ func Started(err error) bool {
 	return true
 }
 
+// stoppedHint says what a call that its own side ended has left undone.
+func stoppedHint(started bool) string {
+	if started {
+		return "this side stopped it, and its script is ended too: look what it has done before running it again"
+	}
+	return "this side stopped it before anything ran: run it again if that was not meant"
+}
+
 // contextError is the Error for a context that ended while doing what doing says.
 func contextError(ctx context.Context, e Endpoint, doing string, started bool) *Error {
 	cause := context.Cause(ctx)
 	if errors.Is(cause, context.Canceled) || errors.Is(cause, ErrPoolClosed) {
-		return &Error{Kind: KindCanceled, Endpoint: e, Started: started, Err: fmt.Errorf("stopped while %s: %w", doing, cause)}
+		return &Error{Kind: KindCanceled, Endpoint: e, Started: started, Err: fmt.Errorf("stopped while %s: %w", doing, cause), Hint: stoppedHint(started)}
 	}
 	return &Error{
 		Kind: KindTimeout, Endpoint: e, Started: started,

@@ -2,8 +2,6 @@ package transport
 
 import (
 	"bytes"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,48 +10,21 @@ import (
 )
 
 const (
-	// shellCommand is the command string that every Run sends. It reads the
-	// same in sh, bash, zsh, fish and csh, keeps the script out of the
-	// argument list, and leaves the script's commands an empty standard input.
-	shellCommand = `exec /bin/sh -c 'eval "$(cat)"'`
-
 	// maxOutput is how much of each stream of a script is taken, in bytes.
 	maxOutput = 32 << 20
 	// maxSeen is how much of what came before a frame is kept, for an error.
 	maxSeen = 2 << 10
-	// maxHead bounds the number behind a frame mark.
-	maxHead = 20
-
-	// pathPrologue appends what a non-login shell lacks. Appended, never
-	// replaced: the order of the host's own PATH (as on NixOS) is its owner's.
-	pathPrologue = `PATH="${PATH:-/usr/local/bin:/usr/bin:/bin}:/opt/homebrew/bin:/usr/local/bin:/opt/local/bin:$HOME/.local/bin:$HOME/bin:$HOME/.nix-profile/bin"
-export PATH
-`
+	// maxHead bounds the numbers behind a frame mark, in characters.
+	maxHead = 30
 )
 
-// newNonce gives 128 random bits in hexadecimal.
-func newNonce() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // crypto/rand documents that it never fails
-	return hex.EncodeToString(b[:])
-}
+// runID is one run of a script on its host: its shell, and the process group
+// that it ends with.
+type runID struct{ pid, group int }
 
-// frameScript puts text between marks, on both streams, that tell where its
-// output begins and ends, under which process id, and with which exit code.
-//
-// The braces make the shell read all of it before it runs any of it: a script
-// that was cut on its way is a syntax error and does nothing. A caller who has
-// gone by the time the login shell is ready has closed the pipe, on which the
-// first printf then fails: nothing runs either. The inner subshell lets text
-// exit without losing the closing marks, and the colon lets it be empty.
-func frameScript(nonce, text string) string {
-	var b strings.Builder
-	b.WriteString("{\n" + pathPrologue)
-	fmt.Fprintf(&b, "printf '%%s%%s\\n' %sb \"$$\" || exit 255\nprintf '%%s%%s\\n' %sb \"$$\" >&2\n(\n:\n", nonce, nonce)
-	b.WriteString(text)
-	fmt.Fprintf(&b, "\n)\nfleet_code=$?\nprintf '%%s%%s\\n' %se \"$fleet_code\"\nprintf '%%s%%s\\n' %se \"$fleet_code\" >&2\nexit \"$fleet_code\"\n}\n", nonce, nonce)
-	return b.String()
-}
+// known is whether there is a group to end. Never 0 or 1: to kill, these mean
+// one's own group and every process there is.
+func (r runID) known() bool { return r.pid > 1 && r.group > 1 }
 
 // frameReader takes one stream of a framed script, in pieces of any size, and
 // keeps what stands between the marks. It is safe for concurrent use.
@@ -62,7 +33,7 @@ type frameReader struct {
 	// settled is called once, when the frame is complete or can no longer
 	// become so (err).
 	settled func(err error)
-	// began is closed when the process id is known.
+	// began is closed when the process ids are known.
 	began chan struct{}
 
 	mu      sync.Mutex
@@ -72,7 +43,7 @@ type frameReader struct {
 	skipped int // bytes before the frame
 	seen    []byte
 	body    []byte
-	pid     int
+	run     runID
 	code    int
 	err     error
 }
@@ -81,7 +52,7 @@ type framePhase int
 
 const (
 	beforeFrame framePhase = iota
-	readingPID
+	readingIDs
 	inFrame
 	readingCode
 	frameDone
@@ -126,13 +97,13 @@ func (f *frameReader) step() bool {
 		}
 		f.skip(i)
 		f.buf = f.buf[len(f.begin):]
-		f.phase = readingPID
-	case readingPID:
-		n, ok := f.number()
+		f.phase = readingIDs
+	case readingIDs:
+		n, ok := f.numbers(2)
 		if !ok {
 			return false
 		}
-		f.pid, f.phase = n, inFrame
+		f.run, f.phase = runID{n[0], n[1]}, inFrame
 		close(f.began)
 	case inFrame:
 		from := max(0, f.scanned-len(f.end)+1)
@@ -152,11 +123,11 @@ func (f *frameReader) step() bool {
 		f.buf = f.buf[from+i+len(f.end):]
 		f.phase = readingCode
 	case readingCode:
-		n, ok := f.number()
+		n, ok := f.numbers(1)
 		if !ok {
 			return false
 		}
-		f.code, f.phase = n, frameDone
+		f.code, f.phase = n[0], frameDone
 	}
 	return true
 }
@@ -172,20 +143,27 @@ func (f *frameReader) skip(n int) {
 	}
 }
 
-// number reads the line behind a mark.
-func (f *frameReader) number() (int, bool) {
+// numbers reads the line of n numbers behind a mark.
+func (f *frameReader) numbers(n int) ([]int, bool) {
 	i := bytes.IndexByte(f.buf, '\n')
 	if i < 0 && len(f.buf) <= maxHead {
-		return 0, false
+		return nil, false
 	}
-	head := f.buf[:min(max(i, 0), maxHead)]
-	n, err := strconv.ParseUint(string(head), 10, 31)
-	if i > maxHead || err != nil {
+	var got []int
+	ok := i >= 0 && i <= maxHead
+	if ok {
+		for word := range strings.SplitSeq(string(f.buf[:i]), " ") {
+			v, err := strconv.ParseUint(word, 10, 31)
+			ok = ok && err == nil
+			got = append(got, int(v))
+		}
+	}
+	if !ok || len(got) != n {
 		f.fail(fmt.Errorf("a frame mark is followed by %q", excerpt(f.buf, maxHead)))
-		return 0, false
+		return nil, false
 	}
 	f.buf = f.buf[i+1:]
-	return int(n), true
+	return got, true
 }
 
 func (f *frameReader) fail(err error) {
@@ -194,10 +172,17 @@ func (f *frameReader) fail(err error) {
 	}
 }
 
+func (f *frameReader) id() runID {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.run
+}
+
 // frameState is what a frameReader has come to.
 type frameState struct {
 	begun, done bool
-	pid, code   int
+	run         runID
+	code        int
 	body        []byte // all there is so far, if not done
 	seen        []byte // what came before the frame
 	err         error
@@ -208,7 +193,7 @@ func (f *frameReader) state() frameState {
 	defer f.mu.Unlock()
 	s := frameState{
 		begun: isClosed(f.began), done: f.phase == frameDone,
-		pid: f.pid, code: f.code, body: f.body, seen: f.seen, err: f.err,
+		run: f.run, code: f.code, body: f.body, seen: f.seen, err: f.err,
 	}
 	switch f.phase {
 	case beforeFrame:

@@ -30,6 +30,10 @@ type link struct {
 	// These belong to route.mu.
 	used, limit, forwards int
 	suspect               bool
+	runs                  int // scripts that have ended
+	spare                 *channel
+	sparing               bool // a spare is in the making
+	spareless             bool // the server had no room for one
 	idleSince             time.Time
 }
 
@@ -89,9 +93,11 @@ func (l *link) ask() chan struct{} {
 }
 
 // verify closes the link if it does not answer in time. Until it has, no new
-// work goes to it.
+// work goes to it. One question at a time is enough, whoever has one.
 func (l *link) verify(ctx context.Context) {
-	l.route.suspect(l, true)
+	if !l.route.suspect(l, true) {
+		return
+	}
 	t := time.NewTimer(verifyDeadline)
 	defer t.Stop()
 	select {

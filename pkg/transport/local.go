@@ -96,16 +96,21 @@ func (c *localConn) start(fr *frames, text string) (*localGroup, error) {
 		_, _ = outR.Close(), outW.Close()
 		return nil, err
 	}
-	cmd := localCommand("-c", `eval "$(cat)"`)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Stdin = strings.NewReader(frameScript(fr.nonce, text))
-	cmd.Stdout, cmd.Stderr = outW, errW
-	err = cmd.Start()
-	_, _ = outW.Close(), errW.Close()
+	inR, inW, err := os.Pipe()
 	if err != nil {
-		_, _ = outR.Close(), errR.Close()
+		_, _, _, _ = outR.Close(), outW.Close(), errR.Close(), errW.Close()
 		return nil, err
 	}
+	cmd := localCommand("-c", readScript)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = inR, outW, errW
+	err = cmd.Start()
+	_, _, _ = inR.Close(), outW.Close(), errW.Close()
+	if err != nil {
+		_, _, _ = inW.Close(), outR.Close(), errR.Close()
+		return nil, err
+	}
+	c.pool.own(func() { _, _ = io.WriteString(inW, sized(frameScript(fr.nonce, text))) }) // ends with the process, whose end of the pipe it is
 	g := &localGroup{pid: cmd.Process.Pid, done: make(chan struct{})}
 	drained := make(chan struct{})
 	c.pool.own(func() { // ends at the end of both streams, or when they are closed below
@@ -117,6 +122,7 @@ func (c *localConn) start(fr *frames, text string) (*localGroup, error) {
 	})
 	c.pool.own(func() { // ends with the process
 		g.err = cmd.Wait()
+		_ = inW.Close() // until now: its end is the operator's, to the watchdog
 		// What it wrote is in the pipes, and read soon. Their end may never
 		// come: a background child can hold them.
 		select {

@@ -16,6 +16,8 @@ type Options struct {
 	SSHBinary string
 	// DialTimeout bounds the making of one connection, bastions included;
 	// default 30 s. ConnectTimeout of ssh_config bounds the TCP part of it.
+	// Where logins to one machine have to wait for each other, or are dropped
+	// and tried again, all of that may take four times as long.
 	DialTimeout time.Duration
 	// KeepAlive is how often an SSH connection is asked whether it lives;
 	// default 15 s, and ServerAliveInterval of ssh_config goes first. After
@@ -60,6 +62,9 @@ const (
 	// dialsPerAddress is how many connections to one address may be under way.
 	// sshd drops some of more than 10 that have not logged in (MaxStartups).
 	dialsPerAddress = 4
+	// dialRounds is how many DialTimeouts the waiting before a login, and its
+	// retries, may take.
+	dialRounds = 4
 	// closeGrace is how long Close waits for the ending of scripts whose caller
 	// has gone, before it cuts the connections.
 	closeGrace = 3 * time.Second
@@ -130,7 +135,7 @@ func (p *Pool) enter(ctx context.Context, e Endpoint) (_ context.Context, leave 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return nil, nil, &Error{Kind: KindCanceled, Endpoint: e, Err: ErrPoolClosed}
+		return nil, nil, &Error{Kind: KindCanceled, Endpoint: e, Err: ErrPoolClosed, Hint: stoppedHint(false)}
 	}
 	p.calls.Add(1)
 	ctx, unhook := withEnd(ctx, p.open)

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -51,19 +52,116 @@ func TestMaxSessions(t *testing.T) {
 	})
 }
 
-// TestMaxStartups logs in to one server under 16 names at once, of which it
-// suffers two at a time.
+// TestMaxStartups logs in to one server under 40 names at once, of which it
+// suffers three at a time and drops half of those beyond; directly, and through
+// a bastion that is as narrow, by each of the ways.
 func TestMaxStartups(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "MaxStartups 2:100:2")
-	p := newPool(t, Options{})
-	var wg sync.WaitGroup
-	for i := range 16 {
-		alias := fmt.Sprintf("box%d", i)
-		e := Endpoint{Destination: alias, ConfigFile: s.configFile(s.block(alias))}
-		wg.Go(func() { succeed(t, p, e) })
+	const narrow = "MaxStartups 3:50:10"
+	for _, tc := range []struct {
+		name   string
+		config func(t *testing.T) (s *server, lines []string, more string)
+	}{
+		{"direct", func(t *testing.T) (*server, []string, string) { return startServer(t, narrow), nil, "" }},
+		{"bastion", func(t *testing.T) (*server, []string, string) {
+			hop := startServer(t, narrow)
+			return startServer(t, narrow), []string{"ProxyJump hop"}, hop.block("hop")
+		}},
+		{"bastion by command", func(t *testing.T) (*server, []string, string) {
+			hop := startServer(t, narrow)
+			return startServer(t), []string{"ProxyCommand ssh -F " + hop.endpoint().ConfigFile + " -W %h:%p box"}, ""
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			s, lines, more := tc.config(t)
+			p := newPool(t, Options{})
+			ctx := within(t, 4*time.Minute)
+			var wg sync.WaitGroup
+			for i := range 40 {
+				alias := fmt.Sprintf("box%d", i)
+				e := Endpoint{Destination: alias, ConfigFile: s.configFile(s.block(alias, lines...), more)}
+				wg.Go(func() {
+					if res, err := p.Conn(e).Run(ctx, Script{Text: "echo ok"}); err != nil || string(res.Stdout) != "ok\n" {
+						t.Errorf("%s: %q, %v", alias, res.Stdout, err)
+					}
+				})
+			}
+			wg.Wait()
+		})
 	}
-	wg.Wait()
+}
+
+// TestDroppedLogins is the server that hangs up on everybody, which no patience
+// helps.
+func TestDroppedLogins(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	var tries atomic.Int32
+	go func() { // ends with the listener
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			tries.Add(1)
+			_ = c.Close()
+		}
+	}()
+	s := startServer(t)
+	e := s.endpoint(fmt.Sprintf("Port %d", l.Addr().(*net.TCPAddr).Port))
+	terr := refusal(t, newPool(t, Options{}), e, KindConnect)
+	wantText(t, terr.Hint, "MaxStartups")
+	if n := tries.Load(); n != int32(dropPolicy.alone)+1 {
+		t.Errorf("tried %d times", n)
+	}
+	// The caller's end is the end of it.
+	tries.Store(0)
+	ctx, cancel := context.WithCancel(within(t, time.Minute))
+	p := newPool(t, Options{})
+	got := make(chan error, 1)
+	go func() {
+		_, err := p.Conn(e).Run(ctx, Script{Text: ":"})
+		got <- err
+	}()
+	eventually(t, "it tries", func() bool { return tries.Load() > 0 })
+	cancel()
+	if err := <-got; !errors.Is(err, context.Canceled) || Started(err) {
+		t.Errorf("got %v, started %t", err, Started(err))
+	}
+	r := p.route(routeKey{Endpoint: e})
+	eventually(t, "the dial is given up", func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.dial == nil
+	})
+}
+
+func TestRetryPolicy(t *testing.T) {
+	p := retryPolicy{alone: 2, crowded: 4, first: time.Second, longest: 3 * time.Second}
+	for try, want := range []struct {
+		alone, crowded bool
+		most           time.Duration
+	}{{true, true, 1500 * time.Millisecond}, {true, true, 3 * time.Second}, {false, true, 4500 * time.Millisecond}, {false, true, 4500 * time.Millisecond}, {false, false, 4500 * time.Millisecond}} {
+		if p.again(try, false) != want.alone || p.again(try, true) != want.crowded {
+			t.Errorf("try %d: alone %t, crowded %t", try, p.again(try, false), p.again(try, true))
+		}
+		seen := map[time.Duration]bool{}
+		for range 50 {
+			d := p.wait(try)
+			seen[d] = true
+			if d < want.most/3 || d > want.most {
+				t.Errorf("try %d waits %v of at most %v", try, d, want.most)
+			}
+		}
+		if len(seen) < 2 {
+			t.Errorf("try %d has no jitter", try)
+		}
+	}
 }
 
 func TestOneDial(t *testing.T) {
@@ -152,45 +250,6 @@ func TestBrokenLink(t *testing.T) {
 	})
 }
 
-func TestFrozenServer(t *testing.T) {
-	t.Parallel()
-	s, healthy := startServer(t), startServer(t)
-	e := s.endpoint()
-	p := newPool(t, Options{})
-	succeed(t, p, e)
-	succeed(t, p, healthy.endpoint())
-	file := filepath.Join(t.TempDir(), "pid")
-	ctx, cancel := context.WithCancel(within(t, time.Minute))
-	got := startScript(ctx, t, p.Conn(e), Script{Text: fmt.Sprintf("echo $$ >%s.new; mv %s.new %s; sleep 60; :", file, file, file)}, file)
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	s.signal(syscall.SIGSTOP)
-	short, cancelShort := context.WithTimeout(context.Background(), 300*time.Millisecond)
-	defer cancelShort()
-	begin := time.Now()
-	_, err = p.Conn(e).Run(short, Script{Text: ":"})
-	if k, _ := KindOf(err); k != KindTimeout || Started(err) || time.Since(begin) > 2*time.Second {
-		t.Errorf("a new call: %v after %v, started %t", err, time.Since(begin), Started(err))
-	}
-	begin = time.Now()
-	cancel()
-	if err := <-got; !errors.Is(err, context.Canceled) || time.Since(begin) > time.Second {
-		t.Errorf("the call under way: %v after %v", err, time.Since(begin))
-	}
-	succeed(t, p, healthy.endpoint())
-
-	s.signal(syscall.SIGCONT)
-	succeed(t, p, e)
-	eventually(t, "the abandoned script is gone", func() bool { return !alive(pid) })
-}
-
 func TestKeepAlive(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -228,50 +287,6 @@ func TestIdle(t *testing.T) {
 	hopKey := Endpoint{Destination: "hop", ConfigFile: e.ConfigFile}
 	eventually(t, "both are closed", func() bool { return links(p, e) == 0 && links(p, hopKey) == 0 })
 	succeed(t, p, e)
-}
-
-// TestLoginShells feeds the command string to each shell as sshd would to a
-// login shell: as one argument after -c. A start-up file prints on both streams
-// and dawdles.
-func TestLoginShells(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	noise := "echo noise from a start-up file\necho more of it 1>&2\nsleep 0.1\n"
-	for _, f := range []string{".zshenv", ".bashrc", ".config/fish/config.fish"} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(home, f)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		write(t, filepath.Join(home, f), noise)
-	}
-	write(t, filepath.Join(home, ".cshrc"), "echo noise from a start-up file\nsleep 0.1\n")
-	for _, shell := range []string{"sh", "bash", "zsh", "fish", "csh"} {
-		t.Run(shell, func(t *testing.T) {
-			t.Parallel()
-			path, err := exec.LookPath(shell)
-			if err != nil {
-				t.Fatalf("%v: the test needs it", err)
-			}
-			// SHLVL lets bash take its start-up file again.
-			s := startServer(t, fmt.Sprintf(`ForceCommand cd %s && exec env -u SHLVL HOME=%s %s -c "$SSH_ORIGINAL_COMMAND"`, home, home, path))
-			conn := newPool(t, Options{}).Conn(s.endpoint())
-			conformOutput(t, conn)
-			code, screen := attach(t, conn, "printf '%s\\n' "+Quote("it's \"$HOME\" `x` \\ ! é")+"; exit 3")
-			if code != 3 || !strings.Contains(screen, "it's \"$HOME\" `x` \\ ! é\r\n") {
-				t.Errorf("attached: exit code %d, %q", code, screen)
-			}
-			// Cancelling works where sshd passes on no signals, as with a forced command.
-			file := filepath.Join(t.TempDir(), "pid")
-			ctx, cancel := context.WithCancel(within(t, time.Minute))
-			got := startScript(ctx, t, conn, Script{Text: fmt.Sprintf("echo $$ >%s.new; mv %s.new %s; sleep 60; :", file, file, file)}, file)
-			text, _ := os.ReadFile(file)
-			pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-			cancel()
-			if err := <-got; !errors.Is(err, context.Canceled) {
-				t.Errorf("the cancelled call: %v", err)
-			}
-			eventually(t, "the process is gone", func() bool { return pid > 0 && !alive(pid) })
-		})
-	}
 }
 
 // TestCancelDuringStartUp gives up while the login shell's start-up file still

@@ -35,6 +35,8 @@ func (r *route) jump(ctx context.Context, s *settings, d *dialing) (net.Conn, fu
 	if derr != nil {
 		hop.put(ln, false)
 		if ctx.Err() != nil {
+			// It may be the bastion that is silent, to all who come through it.
+			r.pool.own(func() { ln.verify(r.pool.ctx) })
 			return nil, nil, contextError(ctx, e, d.what(), false)
 		}
 		return nil, nil, &Error{
@@ -52,11 +54,11 @@ func (r *route) proxyCommand(s *settings) (net.Conn, func(), *Error) {
 	x := newExpander(s)
 	line := x.expand(s.proxyCommand)
 	if x.err != nil {
-		return nil, nil, &Error{Kind: KindConfig, Endpoint: e, Err: fmt.Errorf("ProxyCommand: %w", x.err)}
+		return nil, nil, &Error{Kind: KindConfig, Endpoint: e, Err: fmt.Errorf("ProxyCommand: %w", x.err), Hint: "see ProxyCommand in ssh_config, and the environment"}
 	}
 	c, err := startCommand(line)
 	if err != nil {
-		return nil, nil, &Error{Kind: KindProxy, Endpoint: e, Err: fmt.Errorf("ProxyCommand: %w", err)}
+		return nil, nil, &Error{Kind: KindProxy, Endpoint: e, Err: fmt.Errorf("ProxyCommand: %w", err), Hint: "/bin/sh could not be started here: see whether this machine has processes and memory left"}
 	}
 	r.pool.own(func() { // ends with the process, which the next one sees to
 		c.exit = c.cmd.Wait()

@@ -60,6 +60,9 @@ func (r *route) acquire(ctx context.Context, slot bool) (*link, *Error) {
 			r.mu.Unlock()
 			return ln, nil
 		}
+		if slot {
+			r.dropSpares()
+		}
 		if ctx.Err() != nil {
 			r.mu.Unlock()
 			return nil, contextError(ctx, r.key.Endpoint, mine.what(), false)
@@ -110,7 +113,7 @@ func (d *dialing) what() string {
 func (r *route) pick(slot bool) *link {
 	var best *link
 	for _, ln := range r.links {
-		if !ln.suspect && (!slot || ln.used < ln.limit) && (best == nil || ln.used > best.used) {
+		if !ln.suspect && (!slot || ln.used+ln.reserved() < ln.limit) && (best == nil || ln.used > best.used) {
 			best = ln
 		}
 	}
@@ -151,7 +154,7 @@ func (r *route) leave(d *dialing) {
 // startDial begins a connection. It takes the values of ctx, not its end.
 func (r *route) startDial(ctx context.Context) {
 	ctx, unhook := withEnd(context.WithoutCancel(ctx), r.pool.ctx)
-	ctx, cancel := r.pool.WithTimeout(ctx, r.pool.opts.DialTimeout)
+	ctx, cancel := r.pool.WithTimeout(ctx, dialRounds*r.pool.opts.DialTimeout)
 	d := &dialing{cancel: cancel, done: make(chan struct{})}
 	d.doing("connecting")
 	r.dial = d
@@ -206,16 +209,22 @@ func (r *route) put(ln *link, slot bool) {
 func (r *route) full(ln *link) (alone bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	ln.limit = max(1, ln.used-1)
-	return ln.used == 1
+	others := ln.used - 1 + ln.reserved()
+	ln.limit = max(1, others)
+	return others == 0
 }
 
-// suspect keeps new work off ln, or lets it back.
-func (r *route) suspect(ln *link, yes bool) {
+// suspect keeps new work off ln, or lets it back; false means that it was so
+// already.
+func (r *route) suspect(ln *link, yes bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if ln.suspect == yes {
+		return false
+	}
 	ln.suspect = yes
 	r.broadcast()
+	return true
 }
 
 // drop forgets a dead link.

@@ -4,19 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
-	"time"
-
-	"golang.org/x/crypto/ssh"
-)
-
-const (
-	// openRetries bounds the attempts to get a channel for one call.
-	openRetries = 8
-	openPause   = 50 * time.Millisecond
-	// endDeadline bounds the ending of a script whose caller has gone.
-	endDeadline = 10 * time.Second
 )
 
 // sshConn runs scripts on an endpoint over the connections of its route.
@@ -37,8 +24,18 @@ func (c *sshConn) Run(ctx context.Context, s Script) (Result, error) {
 	}
 	defer leave()
 	res, lost, rerr := c.runOnce(ctx, s, c.abandon)
-	if lost && s.Repeatable && ctx.Err() == nil {
-		res, _, rerr = c.runOnce(ctx, s, c.abandon)
+	if lost != nil && s.Repeatable && ctx.Err() == nil {
+		c.endLost(ctx, *lost)
+		if res, lost, rerr = c.runOnce(ctx, s, c.abandon); rerr != nil {
+			// It has run once, whatever kept it from running again. The error may
+			// be that of a dial, which others share.
+			again := *rerr
+			again.Started = true
+			rerr = &again
+		}
+	}
+	if lost != nil {
+		c.pool.endScript(func() { c.endLost(c.pool.ctx, *lost) })
 	}
 	if rerr != nil {
 		return Result{}, rerr
@@ -47,23 +44,36 @@ func (c *sshConn) Run(ctx context.Context, s Script) (Result, error) {
 }
 
 // runOnce runs s on one channel; abandon ends it if it is not waited for. lost
-// is whether the connection died under it.
-func (c *sshConn) runOnce(ctx context.Context, s Script, abandon func(*channel, *frames)) (_ Result, lost bool, _ *Error) {
-	e := c.route.key.Endpoint
+// is not nil if the connection died under it: what is known of the run then.
+func (c *sshConn) runOnce(ctx context.Context, s Script, abandon func(*channel, *frames)) (_ Result, lost *runID, _ *Error) {
+	if s.Repeatable {
+		if ch := c.route.takeSpare(); ch != nil {
+			res, lost, err := c.runOn(ctx, ch, s, abandon)
+			if err == nil || lost != nil || ch.frames.begun() || ctx.Err() != nil {
+				return res, lost, err
+			}
+			// The spare had ended meanwhile, as a host may end what sits idle.
+		}
+	}
 	ch, err := c.route.channel(ctx)
 	if err != nil {
-		return Result{}, false, err
+		return Result{}, nil, err
 	}
-	fr := newFrames()
-	ch.Stdin = strings.NewReader(frameScript(fr.nonce, s.Text))
-	ch.Stdout, ch.Stderr = fr.stdout, fr.stderr
-	ch.run(shellCommand)
+	ch.startShell()
+	return c.runOn(ctx, ch, s, abandon)
+}
+
+// runOn is runOnce on a shell that was started for it.
+func (c *sshConn) runOn(ctx context.Context, ch *channel, s Script, abandon func(*channel, *frames)) (_ Result, lost *runID, _ *Error) {
+	e := c.route.key.Endpoint
+	fr := ch.frames
+	ch.script <- sized(frameScript(fr.nonce, s.Text))
 	select {
 	case <-fr.settled:
 	case <-ch.over:
 	case <-ctx.Done():
 		abandon(ch, fr)
-		return Result{}, false, contextError(ctx, e, "running the script", true)
+		return Result{}, nil, contextError(ctx, e, "running the script", true)
 	}
 	var ended error
 	if isClosed(ch.over) {
@@ -73,198 +83,26 @@ func (c *sshConn) runOnce(ctx context.Context, s Script, abandon func(*channel, 
 	switch {
 	case aerr == nil:
 		ch.finish()
-		return res, false, nil
+		if s.Repeatable {
+			c.route.keepSpare(ch.link)
+		}
+		return res, nil, nil
 	case !isClosed(ch.over): // too much output, or a broken frame
 		abandon(ch, fr)
-		return Result{}, false, aerr
+		return Result{}, nil, aerr
 	case !ch.accepted && ch.refused():
-		return Result{}, false, &Error{Kind: KindSession, Endpoint: e, Err: fmt.Errorf("the server refused to run a command: %w", ch.err)}
+		return Result{}, nil, &Error{
+			Kind: KindSession, Endpoint: e, Err: fmt.Errorf("the server refused to run a command: %s", Neutralise(ch.err.Error())),
+			Hint: "see whether the account may run commands there, and whether the machine has processes and memory left",
+		}
 	case ch.lostLink():
-		return Result{}, true, &Error{
+		id := fr.run()
+		return Result{}, &id, &Error{
 			Kind: KindConnect, Endpoint: e, Started: true, Err: errors.New("the connection broke while the script ran"),
 			Hint: "whether the script did its work is not known: look before running it again",
 		}
 	}
 	// The command was accepted, so what is not known to have begun may have.
 	aerr.Started = aerr.Started || ch.accepted
-	return Result{}, false, aerr
-}
-
-// abandon ends a script that nobody waits for: by a kill of its process group
-// through another channel, since a server may not pass on signals (sshd does
-// not for root, nor with a forced command), or else by signals, and by closing
-// the channel.
-func (c *sshConn) abandon(ch *channel, fr *frames) {
-	c.pool.endScript(func() {
-		ctx, cancel := context.WithTimeout(c.pool.ctx, endDeadline)
-		defer cancel()
-		defer ch.finish()
-		c.pool.own(func() { ch.link.verify(c.pool.ctx) })
-		early := !fr.begun()
-		if early {
-			// Where the signal is passed on, the script does not even begin.
-			_ = ch.Signal(ssh.SIGTERM)
-		}
-		// Its process id may be on its way, or a start-up file still be running.
-		select {
-		case <-fr.stdout.began:
-		case <-ch.over:
-		case <-ctx.Done():
-		}
-		pid := fr.stdout.state().pid
-		switch {
-		case pid > 1 && (early || !isClosed(ch.over)):
-			_, _, _ = c.runOnce(ctx, Script{Text: killScript(pid)}, func(ch *channel, _ *frames) { ch.finish() })
-		case !isClosed(ch.over):
-			_ = ch.Signal(ssh.SIGKILL)
-		}
-	})
-}
-
-// killScript ends the process group pid: TERM, and a second later KILL for what
-// is left of it.
-func killScript(pid int) string {
-	return strings.ReplaceAll(`kill -s TERM -- -PID 2>/dev/null || exit 0
-for i in 1 2 3 4 5 6 7 8 9 10; do
-	kill -s 0 -- -PID 2>/dev/null || exit 0
-	sleep 0.1 2>/dev/null || sleep 1
-done
-kill -s KILL -- -PID 2>/dev/null
-:
-`, "PID", strconv.Itoa(pid))
-}
-
-// channel is one session on a link, with the slot that it holds.
-type channel struct {
-	*ssh.Session
-	link     *link
-	before   func() error  // what to ask of the server before the command, or nil
-	accepted bool          // the server took the command; valid after over
-	over     chan struct{} // closed when command and channel are over
-	err      error         // valid after over
-}
-
-// channel opens a session, on another connection where one is full.
-func (r *route) channel(ctx context.Context) (*channel, *Error) {
-	e := r.key.Endpoint
-	for try := 0; ; try++ {
-		ln, err := r.acquire(ctx, true)
-		if err != nil {
-			return nil, err
-		}
-		ch, oerr := r.open1(ctx, ln)
-		if oerr == nil {
-			return ch, nil
-		}
-		if ctx.Err() != nil {
-			return nil, contextError(ctx, e, "opening a session", false)
-		}
-		if try == openRetries {
-			return nil, &Error{Kind: KindSession, Endpoint: e, Err: fmt.Errorf("no session could be opened: %w", oerr),
-				Hint: "see MaxSessions in the server's sshd_config, and whether the account may run commands"}
-		}
-	}
-}
-
-// open1 opens a session on ln, whose slot it gives back if that fails.
-func (r *route) open1(ctx context.Context, ln *link) (*channel, error) {
-	type opened struct {
-		s   *ssh.Session
-		err error
-	}
-	got := make(chan opened)
-	r.pool.own(func() { // ends with the answer, or with the link
-		s, err := ln.client.NewSession()
-		select {
-		case got <- opened{s, err}:
-		case <-ctx.Done():
-			if err == nil {
-				_ = s.Close()
-			}
-			r.put(ln, true)
-		}
-	})
-	select {
-	case <-ctx.Done():
-		r.pool.own(func() { ln.verify(r.pool.ctx) })
-		return nil, context.Cause(ctx)
-	case o := <-got:
-		if o.err == nil {
-			return &channel{Session: o.s, link: ln, over: make(chan struct{})}, nil
-		}
-		defer r.put(ln, true)
-		var refused *ssh.OpenChannelError
-		if !errors.As(o.err, &refused) {
-			_ = ln.client.Close() // no longer a link: the next try gets another
-			<-ln.dead
-			r.drop(ln)
-		} else if r.full(ln) {
-			pause(ctx, jitter(openPause)) // a command that has just ended may still count
-		}
-		return nil, fmt.Errorf("%s", Neutralise(o.err.Error()))
-	}
-}
-
-// run starts cmd and sees it to its end.
-func (ch *channel) run(cmd string) {
-	r := ch.link.route
-	r.pool.own(func() { // ends with the channel, or with the link
-		defer r.put(ch.link, true)
-		defer close(ch.over)
-		defer func() { _ = ch.Close() }()
-		if ch.before != nil {
-			if ch.err = ch.before(); ch.err != nil {
-				return
-			}
-		}
-		ch.sendEnv()
-		if ch.err = ch.Start(cmd); ch.err == nil {
-			ch.accepted = true
-			ch.err = ch.Wait()
-		}
-	})
-}
-
-// finish closes a channel whose command is over, or should be, and gives its
-// slot back once the server agrees.
-func (ch *channel) finish() {
-	ch.link.route.pool.own(func() {
-		// The server closes by itself, unless a background process of the
-		// script holds the channel open.
-		ch.wait(ch.link.route.pool.ctx, killGrace/4)
-		_ = ch.Close()
-	})
-}
-
-// wait gives the channel at most d to be over.
-func (ch *channel) wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ch.over:
-	case <-ctx.Done():
-	case <-t.C:
-	}
-}
-
-// refused is whether the server said no to the command, rather than went away.
-func (ch *channel) refused() bool {
-	return ch.err != nil && !isClosed(ch.link.dead) && !hungUp(ch.err)
-}
-
-// lostLink is whether the connection died. The channel may notice first, so it
-// gives the link a moment to.
-func (ch *channel) lostLink() bool {
-	var exit *ssh.ExitError
-	if ch.err == nil || errors.As(ch.err, &exit) {
-		return false
-	}
-	moment := time.NewTimer(killGrace / 2)
-	defer moment.Stop()
-	select {
-	case <-ch.link.dead:
-		return true
-	case <-moment.C:
-		return false
-	}
+	return Result{}, nil, aerr
 }

@@ -32,6 +32,8 @@ type server struct {
 	cmd    *exec.Cmd
 	hosts  []ssh.PublicKey
 	client string // private key file that may log in
+	// addresses are host:port to listen on; the first is waited for.
+	addresses []string
 }
 
 // newKey writes a private key file and gives its public half.
@@ -70,6 +72,7 @@ func startServer(t testing.TB, config ...string) *server {
 	pub := newKey(t, s.client)
 	write(t, s.path("authorized_keys"), string(ssh.MarshalAuthorizedKey(pub)))
 	s.know(s.hosts[0])
+	s.addresses = []string{s.addr()}
 	s.start()
 	t.Cleanup(s.stop)
 	return s
@@ -88,7 +91,7 @@ func (s *server) addr() string { return net.JoinHostPort("127.0.0.1", fmt.Sprint
 func (s *server) start() {
 	s.t.Helper()
 	lines := append(slices.Clone(s.config), // the first value of a keyword wins
-		fmt.Sprintf("ListenAddress 127.0.0.1:%d", s.port),
+		"ListenAddress "+strings.Join(s.addresses, "\nListenAddress "),
 		"AuthorizedKeysFile "+s.path("authorized_keys"),
 		"PidFile none", "UsePAM no", "StrictModes no", "PermitRootLogin yes", "LogLevel VERBOSE",
 		// A bash that is not the first takes no ~/.bashrc: the tests do not depend
@@ -118,7 +121,7 @@ func (s *server) start() {
 		s.t.Fatal(err)
 	}
 	eventually(s.t, "sshd listens", func() bool {
-		c, err := net.DialTimeout("tcp", s.addr(), time.Second)
+		c, err := net.DialTimeout("tcp", s.addresses[0], time.Second)
 		if err == nil {
 			_ = c.Close()
 		}
