@@ -17,7 +17,7 @@ type Runner interface {
 // answer runs a script that changes something, so never twice, and returns the
 // words of the last record that it printed: "NONCE word…".
 func answer(ctx context.Context, r Runner, nonce, script string) ([]string, error) {
-	res, err := r.Run(ctx, transport.Script{Text: script})
+	res, err := r.Run(ctx, transport.Script{Text: script, Finish: true})
 	if err != nil {
 		return nil, err
 	}

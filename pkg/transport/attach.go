@@ -140,7 +140,7 @@ func (l *lidded) Write(p []byte) (int, error) {
 // hangUp ends a command on a terminal, as sshd does when its channel closes.
 func (ch *channel) hangUp(p *Pool) {
 	p.endScript(func() {
-		p.own(func() { ch.link.verify(p.ctx) })
+		ch.link.verifySoon()
 		_ = ch.Close()
 		ch.wait(p.ctx, hangupGrace)
 	})

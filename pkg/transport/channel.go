@@ -77,7 +77,7 @@ func (r *route) open1(ctx context.Context, ln *link) (*channel, error) {
 	})
 	select {
 	case <-ctx.Done():
-		r.pool.own(func() { ln.verify(r.pool.ctx) })
+		ln.verifySoon()
 		return nil, context.Cause(ctx)
 	case o := <-got:
 		if o.err == nil {

@@ -16,6 +16,11 @@ type Script struct {
 	// Repeatable is whether it does no harm to run Text twice. If the
 	// connection dies under it, it is then run once more, silently.
 	Repeatable bool
+	// Finish is whether Text, once it has begun, is to run to its end even if
+	// the caller goes: killed, cut off or out of time. That is for work which
+	// must not be left half done, and which ends by itself: the host gives it a
+	// minute, where it ends other scripts at once.
+	Finish bool
 }
 
 // Result is what a script left behind.
@@ -31,8 +36,8 @@ type Result struct {
 type Conn interface {
 	// Run runs s and returns when it has ended, even where it left background
 	// processes that hold its output open. A non-zero exit is no error. When
-	// ctx ends, Run returns at once and the script is ended behind it: its
-	// process group gets TERM, and KILL a second later. The host itself does the
+	// ctx ends, Run returns at once and the script is ended behind it, unless
+	// it is to finish: its process group gets TERM, and KILL a second later. The host itself does the
 	// same when this process dies or the connection breaks; one that merely falls
 	// silent it notices when its sshd does (ClientAliveInterval, TCPKeepAlive),
 	// or when we come back over another. What a script that has ended left in

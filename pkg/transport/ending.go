@@ -37,7 +37,7 @@ func (c *sshConn) abandon(ch *channel, fr *frames) {
 		ctx, cancel := context.WithTimeout(c.pool.ctx, endDeadline)
 		defer cancel()
 		defer ch.finish()
-		c.pool.own(func() { ch.link.verify(c.pool.ctx) })
+		ch.link.verifySoon()
 		ch.leave()
 		early := !fr.begun()
 		if early {

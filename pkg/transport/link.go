@@ -92,6 +92,12 @@ func (l *link) ask() chan struct{} {
 	return answered
 }
 
+// verifySoon is verify for a caller who does not wait for it.
+func (l *link) verifySoon() {
+	p := l.route.pool
+	p.own(func() { l.verify(p.ctx) })
+}
+
 // verify closes the link if it does not answer in time. Until it has, no new
 // work goes to it. One question at a time is enough, whoever has one.
 func (l *link) verify(ctx context.Context) {

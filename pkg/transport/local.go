@@ -62,7 +62,7 @@ func (c *localConn) Run(ctx context.Context, s Script) (Result, error) {
 		return Result{}, contextError(ctx, e, "starting", false)
 	}
 	fr := newFrames()
-	g, serr := c.start(fr, s.Text)
+	g, serr := c.start(fr, s)
 	if serr != nil {
 		return Result{}, &Error{Kind: KindSession, Endpoint: e, Err: serr, Hint: "/bin/sh could not be started"}
 	}
@@ -70,7 +70,16 @@ func (c *localConn) Run(ctx context.Context, s Script) (Result, error) {
 	case <-fr.settled:
 	case <-g.done:
 	case <-ctx.Done():
-		c.pool.endScript(g.kill)
+		c.pool.endScript(func() {
+			if s.Finish {
+				select {
+				case <-g.done:
+				case <-c.pool.ctx.Done():
+				case <-time.After(finishGrace * time.Second):
+				}
+			}
+			g.kill()
+		})
 		return Result{}, contextError(ctx, e, "running the script", true)
 	}
 	var ended error
@@ -86,7 +95,7 @@ func (c *localConn) Run(ctx context.Context, s Script) (Result, error) {
 }
 
 // start starts the framed script in a process group of its own.
-func (c *localConn) start(fr *frames, text string) (*localGroup, error) {
+func (c *localConn) start(fr *frames, s Script) (*localGroup, error) {
 	outR, outW, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -110,7 +119,7 @@ func (c *localConn) start(fr *frames, text string) (*localGroup, error) {
 		_, _, _ = inW.Close(), outR.Close(), errR.Close()
 		return nil, err
 	}
-	c.pool.own(func() { _, _ = io.WriteString(inW, sized(frameScript(fr.nonce, text))) }) // ends with the process, whose end of the pipe it is
+	c.pool.own(func() { _, _ = io.WriteString(inW, sized(frameScript(fr.nonce, s))) }) // ends with the process, whose end of the pipe it is
 	g := &localGroup{pid: cmd.Process.Pid, done: make(chan struct{})}
 	drained := make(chan struct{})
 	c.pool.own(func() { // ends at the end of both streams, or when they are closed below

@@ -3,6 +3,7 @@ package transport
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -27,7 +28,7 @@ func operator(config, text string) int {
 		e = Endpoint{Destination: "box", ConfigFile: config}
 	}
 	p := NewPool(Options{})
-	res, err := p.Conn(e).Run(context.Background(), Script{Text: text})
+	res, err := p.Conn(e).Run(context.Background(), Script{Text: text, Finish: os.Getenv(operatorEnv) == "finish"})
 	fmt.Println(string(res.Stdout), err)
 	_, _ = os.Stdin.Read(make([]byte, 1)) // the pool stays open until the test says so
 	return 0
@@ -35,11 +36,15 @@ func operator(config, text string) int {
 
 // startOperator starts an operator on e, and gives what it prints when its
 // script is over, and what kills it.
-func startOperator(t *testing.T, e Endpoint, text string) (said *screen, kill func()) {
+func startOperator(t *testing.T, e Endpoint, s Script) (said *screen, kill func()) {
 	t.Helper()
 	said = &screen{}
-	cmd := exec.Command(os.Args[0], e.ConfigFile, text)
-	cmd.Env = append(os.Environ(), operatorEnv+"=1")
+	cmd := exec.Command(os.Args[0], e.ConfigFile, s.Text)
+	how := "end"
+	if s.Finish {
+		how = "finish"
+	}
+	cmd.Env = append(os.Environ(), operatorEnv+"="+how)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -115,23 +120,31 @@ func conformOperator(t *testing.T, e Endpoint) {
 			t.Run(tc.name, func(t *testing.T) {
 				t.Parallel()
 				file := filepath.Join(t.TempDir(), "pid")
-				_, kill := startOperator(t, e, idsText(file)+tc.text)
+				_, kill := startOperator(t, e, Script{Text: idsText(file) + tc.text})
 				pid := idFrom(t, file)
 				kill()
 				wantGroupGone(t, pid)
 			})
 		}
+		t.Run("under a script that is to finish", func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "pid")
+			_, kill := startOperator(t, e, Script{Text: finishing(file), Finish: true})
+			pid := idFrom(t, file)
+			kill()
+			wantFinished(t, file, pid)
+		})
 		t.Run("after the script's end", func(t *testing.T) {
 			t.Parallel()
 			file, mark := filepath.Join(t.TempDir(), "pid"), filepath.Join(t.TempDir(), "mark")
-			said, kill := startOperator(t, e, "sh -c 'echo $$ >"+file+"; exec sleep 600' & while ! [ -s "+file+" ]; do sleep 0.1; done")
+			said, kill := startOperator(t, e, Script{Text: "sh -c 'echo $$ >" + file + "; exec sleep 600' & while ! [ -s " + file + " ]; do sleep 0.1; done"})
 			pid := idFrom(t, file)
 			defer func() { _ = syscall.Kill(pid, syscall.SIGKILL) }()
 			// From then on the operator's end is no longer its business.
 			eventually(t, "the script is over", func() bool { return said.String() == " <nil>\n" })
 			kill()
 			// A second operator comes and goes: time enough for a watchdog.
-			_, kill = startOperator(t, e, idsText(mark)+"sleep 600")
+			_, kill = startOperator(t, e, Script{Text: idsText(mark) + "sleep 600"})
 			other := idFrom(t, mark)
 			kill()
 			wantGroupGone(t, other)
@@ -140,6 +153,19 @@ func conformOperator(t *testing.T, e Endpoint) {
 			}
 		})
 	})
+}
+
+// finishing is a script that takes longer than a watchdog would let it, and says
+// when it is through.
+func finishing(file string) string {
+	return idsText(file) + "for i in 1 2 3; do sleep 1; done; touch " + file + ".done"
+}
+
+// wantFinished waits for the end of finishing, and of all that belongs to it.
+func wantFinished(t *testing.T, file string, pid int) {
+	t.Helper()
+	eventually(t, "the script is through", func() bool { _, err := os.Stat(file + ".done"); return err == nil })
+	wantGroupGone(t, pid)
 }
 
 // proxied gives s as seen through a proxy, under the alias "box".
@@ -198,6 +224,44 @@ func TestCutConnection(t *testing.T) {
 			wantGroupGone(t, pid)
 		})
 	}
+}
+
+// TestCutFinish is TestCutConnection under a script that is to finish, and the
+// same for a caller whose time is over.
+func TestCutFinish(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	s.knowAlias()
+	for name, local := range map[string]bool{"local": true, "ssh": false} {
+		t.Run("out of time, "+name, func(t *testing.T) {
+			t.Parallel()
+			e := s.endpoint()
+			if local {
+				e = Endpoint{Local: true}
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			file := filepath.Join(t.TempDir(), "pid")
+			got := startScript(ctx, t, newPool(t, Options{}).Conn(e), Script{Text: finishing(file), Finish: true}, file)
+			pid := idFrom(t, file)
+			cancel()
+			if err := <-got; !errors.Is(err, context.Canceled) || !Started(err) {
+				t.Errorf("got %v, started %t", err, Started(err))
+			}
+			wantFinished(t, file, pid)
+		})
+	}
+	t.Run("cut", func(t *testing.T) {
+		t.Parallel()
+		e, link := proxied(t, s)
+		file := filepath.Join(t.TempDir(), "pid")
+		got := startScript(within(t, time.Minute), t, newPool(t, Options{}).Conn(e), Script{Text: finishing(file), Finish: true}, file)
+		pid := idFrom(t, file)
+		link.Cut() // with a way to a new connection
+		if err := <-got; !Started(err) {
+			t.Errorf("got %v, started %t", err, Started(err))
+		}
+		wantFinished(t, file, pid)
+	})
 }
 
 // TestDroppedLink is the connection that the host does not know to be dead: the

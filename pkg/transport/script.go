@@ -51,8 +51,13 @@ fi
 fleet_group=${fleet_group:-$$}
 `
 
+// finishGrace is how long a script that is to finish may go on, in seconds, once
+// its caller has gone.
+const finishGrace = 60
+
 // watchdog ends the script's process group when standard input ends, which is
-// when the caller has closed it or is no more: killed, or cut off. It costs a
+// when the caller has closed it or is no more: killed, or cut off; and after as
+// many seconds of grace as it is given. It costs a
 // fork, no exec, and holds neither of the output streams. A background process
 // loses its standard input, hence the descriptor 3, which nothing else inherits.
 // Where TMOUT is set for interactive shells, bash's read would mind it.
@@ -60,7 +65,12 @@ const watchdog = `{
 (
 unset TMOUT
 read -r fleet_line <&3
+fleet_grace=%d
 trap '' TERM
+while [ "$fleet_grace" -gt 0 ]; do
+sleep 1
+fleet_grace=$((fleet_grace - 1))
+done
 kill -s TERM -- "-$fleet_group"
 sleep 1
 kill -s KILL -- "-$fleet_group"
@@ -81,12 +91,16 @@ fleet_watchdog=$!
 //
 // The watchdog is gone before the first closing mark is written: a caller who
 // leaves after that leaves running what the script left running.
-func frameScript(nonce, text string) string {
+func frameScript(nonce string, s Script) string {
+	grace := 0
+	if s.Finish {
+		grace = finishGrace
+	}
 	var b strings.Builder
 	b.WriteString("{\n" + pathPrologue + groupPrologue)
 	fmt.Fprintf(&b, "printf '%%s%%s %%s\\n' %sb \"$$\" \"$fleet_group\" || exit 255\nprintf '%%s%%s %%s\\n' %sb \"$$\" \"$fleet_group\" >&2\n", nonce, nonce)
-	b.WriteString(watchdog + "(\n:\n")
-	b.WriteString(text)
+	fmt.Fprintf(&b, watchdog, grace)
+	b.WriteString("(\n:\n" + s.Text)
 	// The shell would report the killed job on standard error.
 	b.WriteString("\n) </dev/null\nfleet_code=$?\n{ kill -s KILL \"$fleet_watchdog\"; wait \"$fleet_watchdog\"; } 2>/dev/null\n")
 	fmt.Fprintf(&b, "printf '%%s%%s\\n' %se \"$fleet_code\"\nprintf '%%s%%s\\n' %se \"$fleet_code\" >&2\nexit \"$fleet_code\"\n}\n", nonce, nonce)

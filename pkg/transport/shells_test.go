@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -20,19 +21,23 @@ func TestFrameInShells(t *testing.T) {
 			code                 int
 			env                  string
 			gone                 bool // the caller leaves under way
+			finish               bool
 		}{
 			{name: "quiet", text: "echo out; echo err >&2; exit 3", out: "out\n", err: "err\n", code: 3},
 			{name: "input is empty", text: "cat; read x; echo $?", out: "1\n"},
 			{name: "waiting for all children", text: "sleep 0.1 & wait; echo done", out: "done\n"},
 			// In bash, read gives up after TMOUT seconds, which a watchdog must not.
 			{name: "a time limit for interactive shells", text: "sleep 2; echo done", out: "done\n", env: "TMOUT=1"},
+			{name: "a caller who leaves a script that never finishes", text: "trap '' TERM; sleep 600; sleep 600", gone: true, finish: true},
 			{name: "a caller who leaves", text: "trap '' TERM; sleep 600; sleep 600", gone: true},
 		} {
 			t.Run(shell+", "+tc.name, func(t *testing.T) {
 				t.Parallel()
 				words := strings.Fields(shell)
 				fr := newFrames()
-				script := frameScript(fr.nonce, tc.text)
+				script := frameScript(fr.nonce, Script{Text: tc.text, Finish: tc.finish})
+				// Time runs faster here.
+				script = strings.Replace(script, fmt.Sprintf("fleet_grace=%d\n", finishGrace), "fleet_grace=1\n", 1)
 				cmd := exec.Command(words[0], append(words[1:], "-c", readScript)...)
 				cmd.Env = append(os.Environ(), tc.env)
 				cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -75,7 +80,7 @@ func TestFrameInShells(t *testing.T) {
 // line feed at its end is all that it can do without.)
 func TestCutScript(t *testing.T) {
 	t.Parallel()
-	script := sized(frameScript("NONCE", "echo ran"))
+	script := sized(frameScript("NONCE", Script{Text: "echo ran"}))
 	for _, missing := range []int{2, 3, 20, len(script) / 2, len(script) - 4, len(script)} {
 		cmd := exec.Command("sh", "-c", readScript)
 		cmd.Stdin = strings.NewReader(script[:len(script)-missing])

@@ -34,7 +34,7 @@ func (c *sshConn) Run(ctx context.Context, s Script) (Result, error) {
 			rerr = &again
 		}
 	}
-	if lost != nil {
+	if lost != nil && !s.Finish {
 		c.pool.endScript(func() { c.endLost(c.pool.ctx, *lost) })
 	}
 	if rerr != nil {
@@ -67,12 +67,17 @@ func (c *sshConn) runOnce(ctx context.Context, s Script, abandon func(*channel, 
 func (c *sshConn) runOn(ctx context.Context, ch *channel, s Script, abandon func(*channel, *frames)) (_ Result, lost *runID, _ *Error) {
 	e := c.route.key.Endpoint
 	fr := ch.frames
-	ch.script <- sized(frameScript(fr.nonce, s.Text))
+	ch.script <- sized(frameScript(fr.nonce, s))
 	select {
 	case <-fr.settled:
 	case <-ch.over:
 	case <-ctx.Done():
-		abandon(ch, fr)
+		if s.Finish {
+			ch.link.verifySoon()
+			ch.finish()
+		} else {
+			abandon(ch, fr)
+		}
 		return Result{}, nil, contextError(ctx, e, "running the script", true)
 	}
 	var ended error
