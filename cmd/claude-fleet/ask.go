@@ -17,15 +17,17 @@ import (
 )
 
 // asker gives the way to the person at the terminal, or nil where there is
-// none: standard input and error must both be the terminal, so that a pipe, cron
-// and a program that runs us are never asked.
+// none: standard error must be the terminal, so that cron and a program that
+// runs us are never asked. Standard input may be a pipe with a prompt in it.
 func (a *app) asker() func(context.Context, transport.Question) (string, error) {
-	in, isFile := a.in.(*os.File)
-	errOut, isErrFile := a.err.(*os.File)
-	if a.batch || !isFile || !isErrFile || !isTerminal(in) || !isTerminal(errOut) {
+	if a.batch || terminalOf(a.err) == nil {
 		return nil
 	}
-	return ask
+	return func(ctx context.Context, q transport.Question) (string, error) {
+		a.turn.Lock()
+		defer a.turn.Unlock()
+		return ask(ctx, q)
+	}
 }
 
 var errNoAnswer = errors.New("the question was not answered")

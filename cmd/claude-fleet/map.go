@@ -26,7 +26,8 @@ to no host.
 With --toml it prints the table as a fleet.conf in TOML, whichever form it was
 read from. With --ssh it shows what ssh_config makes of each host, where that was
 read, and which keywords are set there but not acted on. With --import it prints a
-fleet.conf of the aliases in ssh_config instead, to be pruned by hand.` + exitStatus(0, 2),
+fleet.conf of the aliases in ssh_config instead, to be pruned by hand; Match blocks
+name no aliases.` + exitStatus(0, 1, 2),
 		ValidArgsFunction: a.hostNames,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			switch {
@@ -88,10 +89,6 @@ func (a *app) printImport(ctx context.Context, sshConfig string) error {
 	if err != nil {
 		return err
 	}
-	if len(imports) == 0 {
-		fmt.Fprintln(a.err, "claude-fleet: ssh_config names no host: it has no Host line without wildcards")
-		return nil
-	}
 	fmt.Fprint(a.out, fleet.ImportTOML(imports))
 	return nil
 }
@@ -126,7 +123,7 @@ func (a *app) printResolution(r fleet.Resolution) {
 	c := r.SSH
 	switch {
 	case r.Err != nil:
-		fmt.Fprintf(a.out, "%s\n", r.Host.Name)
+		fmt.Fprintf(a.out, "%s: ssh %s (not resolved)\n", r.Host.Name, transport.Neutralise(r.Host.SSH))
 		a.showError(r.Err)
 		return
 	case c == nil:

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf16"
@@ -32,11 +33,37 @@ type app struct {
 
 	in       io.Reader
 	out, err io.Writer
+	turn     sync.Mutex // held by whoever writes, or waits for an answer
+}
+
+// turnWriter writes when it is its turn: nothing is printed over an open
+// question.
+type turnWriter struct {
+	io.Writer
+	turn *sync.Mutex
+}
+
+func (w turnWriter) Write(p []byte) (int, error) {
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	return w.Writer.Write(p)
+}
+
+// terminalOf is the terminal that a stream of the app is, or nil.
+func terminalOf(stream any) *os.File {
+	if w, ok := stream.(turnWriter); ok {
+		stream = w.Writer
+	}
+	if f, ok := stream.(*os.File); ok && isTerminal(f) {
+		return f
+	}
+	return nil
 }
 
 // execute runs the command line and returns the exit code.
 func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
-	a := &app{in: in, out: out, err: errOut}
+	a := &app{in: in}
+	a.out, a.err = turnWriter{out, &a.turn}, turnWriter{errOut, &a.turn}
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetIn(in)
@@ -159,11 +186,15 @@ func (a *app) showError(err error) {
 	}
 	fmt.Fprintln(a.err, "claude-fleet: "+transport.NeutraliseLines(err.Error()))
 	if hint != "" {
-		fmt.Fprintln(a.err, "  "+transport.Neutralise(hint))
+		fmt.Fprintln(a.err, "  "+strings.ReplaceAll(transport.NeutraliseLines(hint), "\n", "\n  "))
 	}
 	if a.verbose {
+		said := err.Error()
 		for cause := errors.Unwrap(err); cause != nil; cause = errors.Unwrap(cause) {
-			fmt.Fprintf(a.err, "  because: %s (%T)\n", transport.Neutralise(cause.Error()), cause)
+			if text := cause.Error(); !strings.Contains(said, text) {
+				fmt.Fprintf(a.err, "  because: %s\n", transport.Neutralise(text))
+				said = text
+			}
 		}
 	}
 }
@@ -228,6 +259,5 @@ func (a *app) oneHost(cmd *cobra.Command, given []string, prefix string) ([]stri
 
 // colours tells whether standard output is to be coloured.
 func (a *app) colours() bool {
-	f, ok := a.out.(*os.File)
-	return ok && !a.noColor && !a.json && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(f)
+	return !a.noColor && !a.json && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && terminalOf(a.out) != nil
 }

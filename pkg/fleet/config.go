@@ -79,7 +79,7 @@ func readConfig(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fail("no such file", "make it, or name another by --config or $"+ConfigEnv, err)
+		return fail("no such file", "make it, or name another file, in the call or by $"+ConfigEnv, err)
 	case err != nil:
 		return fail("cannot be looked at: "+systemReason(err), "check the rights of the file and of its folders", err)
 	case info.IsDir():

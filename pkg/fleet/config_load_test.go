@@ -125,7 +125,7 @@ func TestLoadErrors(t *testing.T) {
 	writeFile(t, "fits", "[hosts.a]\n#"+strings.Repeat("x", maxConfigBytes-11))
 	writeFile(t, "long", "[hosts.a]\n#"+strings.Repeat("x", maxConfigBytes-10))
 	for path, want := range map[string]string{
-		"none":        "none: no such file (make it, or name another by --config or $CLAUDE_FLEET_CONFIG)",
+		"none":        "none: no such file (make it, or name another file, in the call or by $CLAUDE_FLEET_CONFIG)",
 		".":           ".: is a directory (name the file in it)",
 		"loop/file/x": "loop/file/x: cannot be looked at: not a directory (check the rights of the file and of its folders)",
 		"ring":        "ring: cannot be looked at: too many levels of symbolic links (check the rights of the file and of its folders)",
@@ -135,7 +135,7 @@ func TestLoadErrors(t *testing.T) {
 		"empty":       "empty:1: holds no hosts (add a [hosts.NAME] table)",
 		"long":        "long: is over 1 MiB (this is hardly a fleet.conf; check the path)",
 		"fits":        "",
-		"x\x1b[2J":    `x\u001b[2J: no such file (make it, or name another by --config or $CLAUDE_FLEET_CONFIG)`,
+		"x\x1b[2J":    `x\u001b[2J: no such file (make it, or name another file, in the call or by $CLAUDE_FLEET_CONFIG)`,
 	} {
 		_, err := LoadTable(path)
 		var e *ConfigError

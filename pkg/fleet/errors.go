@@ -30,6 +30,23 @@ const (
 	ClassUnreachable
 )
 
+// String is the class in one word.
+func (c Class) String() string {
+	switch c {
+	case ClassUsage:
+		return "usage"
+	case ClassRefused:
+		return "refused"
+	case ClassTyped:
+		return "typed"
+	case ClassUnproven:
+		return "unproven"
+	case ClassUnreachable:
+		return "unreachable"
+	}
+	return "failed"
+}
+
 // Error is what the verbs return. Its text is safe to print: what came from a
 // host is neutralised.
 type Error struct {

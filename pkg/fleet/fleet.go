@@ -46,7 +46,9 @@ type Notice struct {
 func WithNotices(tell func(Notice)) Option { return func(o *options) { o.notice = tell } }
 
 // WithAsk has ask put the questions that a login may come to (an unknown host key,
-// a passphrase, a password) to a person: see transport.Options.Ask. Hosts'
+// a passphrase, a password) to a person. It is called for one question at a time;
+// an error means that there is no answer, and its ctx ends when none is needed
+// any more. What an answer may be is with each kind of transport.Question. Hosts'
 // deadlines stand still meanwhile. Without it, or with nil, nobody is asked and
 // such a host is unreachable.
 func WithAsk(ask func(context.Context, transport.Question) (string, error)) Option {
@@ -102,7 +104,7 @@ const AllHosts = "@all"
 
 // Select returns the hosts that are named, by label or "@tag", in table order
 // and without doubles; all of them for no name. A name that is not in the table
-// is an *Error of ClassUsage.
+// is an *Error of ClassUsage over a *SelectError, which has what it may have meant.
 func (f *Fleet) Select(names ...string) ([]Host, error) {
 	if slices.Contains(names, AllHosts) && !slices.ContainsFunc(f.table.Hosts, func(h Host) bool { return slices.Contains(h.Tags, AllHosts[1:]) }) {
 		names = nil
@@ -123,7 +125,7 @@ func (f *Fleet) host(name string) (Host, error) {
 	}
 	_, err := f.Select(name)
 	if err == nil { // a tag
-		err = &Error{Class: ClassUsage, Msg: "\"" + name + "\" is not the name of one host"}
+		err = &Error{Class: ClassUsage, Msg: quote(name) + " names several hosts, and this takes one", Hint: "name one host; claude-fleet map shows them"}
 	}
 	return Host{}, err
 }

@@ -2,7 +2,10 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,7 +26,8 @@ type Import struct {
 // ImportSSH makes hosts of the aliases in ssh_config, in the order in which they
 // stand there: in the user's file, or in sshConfig where that is not empty. An
 // alias that names a machine a second time, logs in as "git" as to a forge, or
-// can't be resolved is marked by Skip. It connects to nothing.
+// can't be resolved is marked by Skip. It connects to nothing. That there is no
+// alias is an *Error of ClassFailed, a bad file one of ClassUsage.
 func (f *Fleet) ImportSSH(ctx context.Context, sshConfig string) ([]Import, error) {
 	if sshConfig != "" {
 		// A fleet.conf may lie in another folder.
@@ -31,11 +35,17 @@ func (f *Fleet) ImportSSH(ctx context.Context, sshConfig string) ([]Import, erro
 		if err != nil {
 			return nil, &Error{Class: ClassFailed, Msg: "ssh_config: " + systemReason(err), Err: err}
 		}
-		sshConfig = abs
+		if sshConfig = abs; !exists(abs) {
+			return nil, &Error{Class: ClassUsage, Msg: "ssh_config: " + printable(abs) + ": no such file", Hint: "name another, or none for ~/.ssh/config"}
+		}
 	}
 	aliases, err := transport.Aliases(sshConfig)
 	if err != nil {
 		return nil, &Error{Class: ClassUsage, Msg: "ssh_config: " + cause(err), Hint: HintOf(err), Err: err}
+	}
+	if len(aliases) == 0 {
+		return nil, &Error{Class: ClassFailed, Msg: "ssh_config names no host: it has no Host line without wildcards, or is not there",
+			Hint: "write a fleet.conf by hand; fleet.conf.example shows how"}
 	}
 	imports := make([]Import, len(aliases))
 	hosts := make([]Host, len(aliases))
@@ -81,6 +91,11 @@ func (f *Fleet) ImportSSH(ctx context.Context, sshConfig string) ([]Import, erro
 		}
 	}
 	return imports, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // labelFor makes the name of a host from an alias, which may hold what a name

@@ -24,10 +24,10 @@ type Status struct {
 	// 90 % full or has under 2 GiB free), "draft" (somebody's text is in the
 	// input box).
 	Flags []string
-	// Reason says why there is no better answer: for an unreachable host one
-	// word of what failed (resolve, connect, timeout, host key unknown, host
-	// key changed, auth, proxy, session, protocol, config), for an unknown one
-	// the thing in the way.
+	// Reason says why there is no better answer: for an unreachable host
+	// what failed (config, resolve, connect, timeout, canceled, host key
+	// unknown, host key changed, auth, proxy, session, protocol), for an
+	// unknown one the thing in the way.
 	Reason   string
 	Attached int   // terminals that are attached to the session
 	Err      error // of an unreachable host: an *Error
