@@ -51,9 +51,10 @@ func (t *terminal) forget() {
 //	terminal send TEXT          type text; \n, \x02 and the like as in Go
 //	terminal hidden TEXT        nothing that it has shown so far has it
 //	terminal resize 80x24
+//	terminal signal HUP         send it a signal
 //	terminal wait CODE          wait for its exit; the terminal must be as before
 func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
-	const usage = "terminal run SIZE COMMAND… | expect REGEXP | hidden TEXT | send TEXT | resize SIZE | wait CODE"
+	const usage = "terminal run SIZE COMMAND… | expect REGEXP | hidden TEXT | send TEXT | resize SIZE | signal NAME | wait CODE"
 	only(ts, neg, len(args) >= 2, usage)
 	st := stateOf(ts)
 	if args[0] == "run" {
@@ -88,6 +89,10 @@ func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	case "resize":
 		cols, rows := parseSize(ts, args[1])
 		ts.Check(pty.Setsize(t.master, &pty.Winsize{Cols: cols, Rows: rows}))
+	case "signal":
+		sig := map[string]syscall.Signal{"HUP": syscall.SIGHUP, "QUIT": syscall.SIGQUIT, "TERM": syscall.SIGTERM}[args[1]]
+		only(ts, neg, sig != 0, usage)
+		ts.Check(t.cmd.Process.Signal(sig))
 	case "wait":
 		code, err := strconv.Atoi(args[1])
 		ts.Check(err)

@@ -86,6 +86,11 @@ func parseDestination(s string) (target, error) {
 	return t, checkTarget(s, t)
 }
 
+// shellSafe is whether a user name may stand unquoted in a ProxyCommand.
+func shellSafe(user string) bool {
+	return !strings.HasPrefix(user, "-") && !strings.ContainsFunc(user, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune("'\"`$\\;&<>|(){}", r) })
+}
+
 // checkTarget refuses what could be read as an option by ssh, or as something
 // else by a ProxyCommand's shell.
 func checkTarget(s string, t target) error {

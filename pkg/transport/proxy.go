@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -52,13 +54,17 @@ func (r *route) jump(ctx context.Context, s *settings, d *dialing) (net.Conn, fu
 func (r *route) proxyCommand(s *settings) (net.Conn, func(), *Error) {
 	e := r.key.Endpoint
 	x := newExpander(s)
-	line := x.expand(s.proxyCommand)
-	if x.err != nil {
-		return nil, nil, &Error{Kind: KindConfig, Endpoint: e, Err: fmt.Errorf("ProxyCommand: %w", x.err), Hint: "see ProxyCommand in ssh_config, and the environment"}
+	line := x.expandTokens(s.proxyCommand) // variables are the shell's
+	if strings.Contains(s.proxyCommand, "%r") && !shellSafe(s.user) {
+		x.fail(fmt.Errorf("%%r would put the user name %q before a shell", s.user))
 	}
-	c, err := startCommand(line)
+	if x.err != nil {
+		return nil, nil, &Error{Kind: KindConfig, Endpoint: e, Err: fmt.Errorf("ProxyCommand: %w", x.err), Hint: "see ProxyCommand in ssh_config"}
+	}
+	attended := r.pool.opts.Ask != nil && !s.batch
+	c, err := startCommand(line, attended)
 	if err != nil {
-		return nil, nil, &Error{Kind: KindProxy, Endpoint: e, Err: fmt.Errorf("ProxyCommand: %w", err), Hint: "/bin/sh could not be started here: see whether this machine has processes and memory left"}
+		return nil, nil, &Error{Kind: KindProxy, Endpoint: e, Err: fmt.Errorf("ProxyCommand: %w", err), Hint: "the shell ($SHELL, else /bin/sh) could not be started here: see whether it exists, and whether this machine has processes and memory left"}
 	}
 	r.pool.own(func() { // ends with the process, which the next one sees to
 		c.exit = c.cmd.Wait()
@@ -68,7 +74,7 @@ func (r *route) proxyCommand(s *settings) (net.Conn, func(), *Error) {
 		select {
 		case <-c.done:
 		case <-c.closed:
-			(&localGroup{pid: c.cmd.Process.Pid, done: c.done}).kill()
+			c.kill(attended)
 		}
 	})
 	return c, func() {}, nil
@@ -85,8 +91,12 @@ type commandConn struct {
 	exit    error         // valid after done
 }
 
-func startCommand(line string) (*commandConn, error) {
-	c := &commandConn{cmd: exec.Command("/bin/sh", "-c", "exec "+line), closed: make(chan struct{}), done: make(chan struct{})}
+// startCommand runs line as OpenSSH does, by the user's shell. Where a person
+// attends, it may ask on the terminal itself, as an ssh in it does, and so must
+// stay in our process group. Elsewhere it has no terminal, so that it fails at
+// once with its own words where it would ask, and a group of its own.
+func startCommand(line string, attended bool) (*commandConn, error) {
+	c := &commandConn{cmd: exec.Command(cmp.Or(os.Getenv("SHELL"), "/bin/sh"), "-c", "exec "+line), closed: make(chan struct{}), done: make(chan struct{})}
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -99,9 +109,7 @@ func startCommand(line string) (*commandConn, error) {
 	}
 	c.in, c.out = inW, outR
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = inR, outW, &c.stderr
-	// A group of its own: an interrupt typed at our terminal is not for it, and
-	// what it starts ends with it.
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: !attended}
 	c.cmd.WaitDelay = killGrace / 4
 	err = c.cmd.Start()
 	_ = inR.Close()
@@ -116,6 +124,21 @@ func startCommand(line string) (*commandConn, error) {
 
 func (c *commandConn) Read(b []byte) (int, error)  { return c.out.Read(b) }
 func (c *commandConn) Write(b []byte) (int, error) { return c.in.Write(b) }
+
+// kill ends the process, and its group if it has its own: TERM, and KILL a while
+// later. What a command in our group has started sees the end of its streams.
+func (c *commandConn) kill(attended bool) {
+	if !attended {
+		(&localGroup{pid: c.cmd.Process.Pid, done: c.done}).kill()
+		return
+	}
+	_ = c.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-c.done:
+	case <-time.After(killGrace):
+		_ = c.cmd.Process.Kill()
+	}
+}
 
 // Close ends the process; it returns at once.
 func (c *commandConn) Close() error {

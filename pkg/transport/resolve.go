@@ -43,8 +43,9 @@ func (p *Pool) resolve(ctx context.Context, k routeKey) (*settings, *Error) {
 	if k.jump != "" {
 		s.proxyJump, s.proxyCommand = k.jump, ""
 	}
-	if err := checkTarget(s.host, target{user: s.user, host: s.host}); err != nil {
-		return nil, &Error{Kind: KindConfig, Endpoint: e, Err: fmt.Errorf("ssh_config: %w", err), Hint: "mend HostName and User in ssh_config"}
+	// A user name in ssh_config may be any, such as one of Windows with its \.
+	if err := checkTarget(s.host, target{host: s.host}); err != nil {
+		return nil, &Error{Kind: KindConfig, Endpoint: e, Err: fmt.Errorf("ssh_config: %w", err), Hint: "mend HostName in ssh_config"}
 	}
 	return s, nil
 }

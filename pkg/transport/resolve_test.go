@@ -147,6 +147,8 @@ func TestResolveRefusals(t *testing.T) {
 		{"a token that is unknown", "Host *\n CertificateFile /%Z\n", "%Z", true, true},
 		{"a variable that is not there", "Host *\n IdentityFile ${FLEET_TEST_NONE}/x\n", "FLEET_TEST_NONE", true, true},
 		{"a host name with a command in it", "Host box\n HostName x;id\n", "", true, true},
+		{"a user name of Windows", "Host box\n User CORP\\alice\n", "", false, false},
+		{"a user name with a blank and more", "Host box\n User \"a $b\"\n", "", false, false},
 		{"a descriptor passed on", "Host *\n ProxyCommand x\n ProxyUseFdpass yes\n", "ProxyUseFdpass", true, true},
 		{"a descriptor passed on by nobody", "Host *\n ProxyUseFdpass yes\n", "", false, false},
 		{"a port that is none", "Host box\n Port 70000\n", "", true, true},

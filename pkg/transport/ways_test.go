@@ -141,6 +141,18 @@ func TestProxyCommand(t *testing.T) {
 			t.Error("the command outlives its pool")
 		}
 	})
+	t.Run("variables are the shell's", func(t *testing.T) {
+		succeed(t, newPool(t, Options{}), s.endpoint(fmt.Sprintf(`ProxyCommand sh -c 'h=%%h; exec env %s=1 %s ${h} ${FLEET_TEST_NONE:-%%p}'`, proxyEnv, os.Args[0])))
+	})
+	t.Run("a user name that a shell would act on", func(t *testing.T) {
+		for user, ok := range map[string]bool{`CORP\alice`: false, "a$b": false, "alice": true} {
+			e := s.endpoint(command, `User "`+strings.ReplaceAll(user, `\`, `\\`)+`"`)
+			_, err := newPool(t, Options{}).Conn(e).Run(within(t, 20*time.Second), Script{Text: ":"})
+			if k, _ := KindOf(err); (k != KindConfig) != ok {
+				t.Errorf("%s: %v", user, err)
+			}
+		}
+	})
 	t.Run("ends with an idle connection", func(t *testing.T) {
 		p := newPool(t, Options{IdleTimeout: 100 * time.Millisecond})
 		succeed(t, p, s.endpoint(command))
