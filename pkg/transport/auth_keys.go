@@ -96,6 +96,9 @@ func (l *login) usable(c *candidate) bool {
 	case !c.file.signs():
 		if why := c.file.why; why != "" {
 			l.note("%s %s", c.file.path, why)
+			if c.file.exposed && l.pool.keys.tellOnce(c.file.path) && l.pool.opts.Warn != nil {
+				l.pool.opts.Warn(l.e, "the private key "+Neutralise(c.file.path+" "+why))
+			}
 		} else if l.s.identityIsSet && l.s.explicit(c.file.path) {
 			l.note("%s does not exist", c.file.path)
 		}

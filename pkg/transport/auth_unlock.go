@@ -23,6 +23,7 @@ type keyring struct {
 	turns    map[string]chan struct{}
 	unlocked map[fileVersion]ssh.Signer
 	skipped  map[fileVersion]time.Time
+	told     map[string]bool // the exposed files that the user has been told of
 }
 
 // take waits for the turn at what; release ends it. Whoever had the turn before
@@ -65,6 +66,20 @@ func (k *keyring) keep(v fileVersion, s ssh.Signer) {
 	} else {
 		k.skipped[v] = time.Now()
 	}
+}
+
+// tellOnce is whether the user has yet to be told that a file is exposed.
+func (k *keyring) tellOnce(file string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.told[file] {
+		return false
+	}
+	if k.told == nil {
+		k.told = map[string]bool{}
+	}
+	k.told[file] = true
+	return true
 }
 
 // errSkipped is why a locked key does not sign.
