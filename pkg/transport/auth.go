@@ -31,9 +31,11 @@ type login struct {
 	s      *settings
 
 	agent   agentConn
-	keys    []*candidate    // to offer, in order
-	listed  bool            // keys has been made
-	offered []string        // fingerprints and where each came from
+	keys    []*candidate // to offer, in order
+	listed  bool         // keys has been made
+	offered []offer
+	locked  []lockedKey     // the files that were wanted and stayed locked
+	exposed []string        // the files that others may read
 	done    map[string]bool // the keys that were offered
 
 	passwords bool // the password has been asked for
@@ -67,11 +69,7 @@ func (l *login) next(c *ssh.ClientAuthContext) (ssh.AuthMethod, error) {
 	}
 	l.asked = true
 	l.allowed, l.accepted = c.AllowedMethods, c.PartialSuccessMethods
-	order := l.s.preferred
-	if order == nil {
-		order = loginOrder
-	}
-	for _, name := range order {
+	for _, name := range l.order() {
 		if !slices.Contains(c.AllowedMethods, name) {
 			continue
 		}
@@ -89,6 +87,14 @@ func (l *login) next(c *ssh.ClientAuthContext) (ssh.AuthMethod, error) {
 		}
 	}
 	return nil, nil
+}
+
+// order is that in which ssh_config wants the methods tried.
+func (l *login) order() []string {
+	if l.s.preferred == nil {
+		return loginOrder
+	}
+	return l.s.preferred
 }
 
 // nextKey offers one key, so that a key that can't sign after all is no end of
@@ -110,11 +116,28 @@ func (l *login) nextKey() ssh.AuthMethod {
 		}
 		return ssh.PublicKeysCallback(func() ([]ssh.Signer, error) {
 			l.done[string(signer.PublicKey().Marshal())] = true
-			l.offered = append(l.offered, k.from+" "+ssh.FingerprintSHA256(signer.PublicKey()))
+			l.offered = append(l.offered, offer{key: k.from, name: k.from + " " + ssh.FingerprintSHA256(signer.PublicKey())})
 			return []ssh.Signer{signer}, nil
 		})
 	}
 	return nil
+}
+
+// offer is a key that was offered.
+type offer struct {
+	key  string // where it is from
+	name string // that and its fingerprint
+	// unsigned is why it did not sign although the server would have taken it;
+	// empty if the server refused it.
+	unsigned string
+}
+
+// unsigned records that the key which was offered last did not sign. Only
+// a key that the server takes is asked to.
+func (l *login) unsigned(why string) {
+	if n := len(l.offered); n > 0 {
+		l.offered[n-1].unsigned = Neutralise(why)
+	}
 }
 
 // close ends what the login holds.

@@ -3,6 +3,7 @@ package transport
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/crypto/ssh"
@@ -11,10 +12,12 @@ import (
 // refusal is the error of a login that the server, or the lack of anything more
 // to try, has ended.
 func (l *login) refusal(err error) *Error {
-	return &Error{
-		Kind: KindAuth, Endpoint: l.e, Hint: l.hint(err),
-		Err: fmt.Errorf("%s refused the login of %s%s", l.s.addr(), l.s.user, l.outcome(err)),
+	said := fmt.Errorf("%s refused the login of %s%s", l.s.addr(), l.s.user, l.outcome(err))
+	if i := slices.IndexFunc(l.offered, func(o offer) bool { return o.unsigned != "" }); i >= 0 && !disconnected(err) && !wantsNewPassword(err) {
+		o := l.offered[i]
+		said = fmt.Errorf("%s takes the key %s for %s, but %s", l.s.addr(), Neutralise(o.key), l.s.user, o.unsigned)
 	}
+	return &Error{Kind: KindAuth, Endpoint: l.e, Hint: l.hint(err), Err: said}
 }
 
 // outcome says in one line what the server wants.
@@ -30,49 +33,11 @@ func (l *login) outcome(err error) string {
 	case len(l.accepted) > 0:
 		return fmt.Sprintf(": it accepted %s and wants %s as well", Neutralise(strings.Join(l.accepted, ",")), takes)
 	}
-	return fmt.Sprintf(": permission denied (%s)", takes)
-}
-
-// hint says what was offered, what was not and why, and what to do.
-func (l *login) hint(err error) string {
-	var b strings.Builder
-	switch {
-	case wantsNewPassword(err):
-		b.WriteString("set a new password by a plain ssh to the host, then try again")
-	case tooMany(err) && !l.s.onlyIdentity:
-		b.WriteString("name the right key by IdentityFile and set IdentitiesOnly yes in ssh_config, so that the agent's other keys are not offered")
-	case l.tried(byKey) && len(l.offered) == 0:
-		b.WriteString("no key was offered: name one with IdentityFile, or load one into an agent with ssh-add")
-	case len(l.offered) > 0:
-		b.WriteString("see that the server has one of these keys in the account's authorized_keys, and that the user is right")
-	default:
-		b.WriteString("see which ways to log in the server takes, and PreferredAuthentications in ssh_config")
+	out := fmt.Sprintf(": permission denied (%s)", takes)
+	for _, k := range l.locked { // those that were offered are told of elsewhere
+		out += fmt.Sprintf("; the key %s stays locked: %s", Neutralise(k.path), Neutralise(k.why))
 	}
-	if len(l.offered) > 0 {
-		verb := "refused"
-		if len(l.accepted) > 0 {
-			verb = "offered"
-		}
-		fmt.Fprintf(&b, "\n%s: %s", verb, strings.Join(l.offered, ", "))
-	}
-	for _, n := range l.notes {
-		b.WriteString("\n" + n)
-	}
-	if ok, _ := l.canAsk(); !ok && (l.tried(byPassword) || l.tried(byKeyboard)) && !l.s.batch && !l.silent {
-		b.WriteString("\nrun it on a terminal to be asked, or load a key into an agent with ssh-add")
-	}
-	return b.String()
-}
-
-// tried is whether the server takes a method that ssh_config does not rule out.
-func (l *login) tried(method string) bool {
-	on := map[string]bool{byKey: l.s.pubkey, byPassword: l.s.password, byKeyboard: l.s.keyboard}[method]
-	for _, m := range l.allowed {
-		if m == method {
-			return on
-		}
-	}
-	return false
+	return out
 }
 
 func plural(n int, one, many string) string {
