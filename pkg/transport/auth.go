@@ -38,10 +38,11 @@ type login struct {
 	exposed []string        // the files that others may read
 	done    map[string]bool // the keys that were offered
 
-	passwords bool // the password has been asked for
-	keyboards int  // how often keyboard-interactive was begun
-	talked    bool // the server asked something in the last of them
-	silent    bool // the person did not answer: nothing more is asked
+	passwords bool           // the password has been asked for
+	keyboards int            // how often keyboard-interactive was begun
+	talked    bool           // the server asked something in the last of them
+	given     map[string]int // how many logins by password or keyboard-interactive were answered
+	silent    bool           // the person did not answer: nothing more is asked
 
 	asked    bool     // the server got as far as asking who we are
 	allowed  []string // the methods it takes now
@@ -50,7 +51,7 @@ type login struct {
 }
 
 func newLogin(ctx context.Context, p *Pool, e Endpoint, s *settings) *login {
-	l := &login{pool: p, e: e, s: s, done: map[string]bool{}}
+	l := &login{pool: p, e: e, s: s, done: map[string]bool{}, given: map[string]int{}}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
 	return l
 }

@@ -46,17 +46,27 @@ func (l *login) advice(err error) []string {
 	if len(l.locked) > 0 {
 		lines = append(lines, l.unlocking())
 	}
+	answered := l.refusedAnswers(byPassword)+l.refusedAnswers(byKeyboard) > 0
+	if answered {
+		lines = append(lines, "the server said no to what was answered: see that the user is right, and that the password is the one of that account on the host")
+	}
 	refused := slices.ContainsFunc(l.offered, func(o offer) bool { return o.unsigned == "" })
 	switch {
 	case refused:
 		lines = append(lines, "see that the server has one of these keys in the account's authorized_keys, and that the user is right")
+	case l.tried(byKey) && len(l.offered) == 0 && answered && len(lines) == 1:
+		lines = append(lines, "the server takes keys, too, and none was offered: name one with IdentityFile, or load one into an agent with ssh-add")
 	case l.tried(byKey) && len(l.offered) == 0 && len(lines) == 0:
 		lines = append(lines, "no key was offered: name one with IdentityFile, or load one into an agent with ssh-add")
 	case len(l.offered) > 0 && len(lines) == 0:
 		lines = append(lines, "see why the key did not sign, and the agent's keys by ssh-add -l")
 	}
 	if ok, _ := l.canAsk(); !ok && (l.tried(byPassword) || l.tried(byKeyboard)) && !l.s.batch && !l.silent {
-		lines = append(lines, "run it on a terminal to be asked, or load a key into an agent with ssh-add")
+		ask := "run it on a terminal to be asked for the password"
+		if l.tried(byKey) {
+			ask += ", or load a key into an agent with ssh-add"
+		}
+		lines = append(lines, ask)
 	}
 	if len(lines) == 0 {
 		lines = append(lines, "see which ways to log in the server takes, and PreferredAuthentications in ssh_config")

@@ -15,7 +15,7 @@ func (l *login) refusal(err error) *Error {
 	said := fmt.Errorf("%s refused the login of %s%s", l.s.addr(), l.s.user, l.outcome(err))
 	if i := slices.IndexFunc(l.offered, func(o offer) bool { return o.unsigned != "" }); i >= 0 && !disconnected(err) && !wantsNewPassword(err) {
 		o := l.offered[i]
-		said = fmt.Errorf("%s takes the key %s for %s, but %s", l.s.addr(), Neutralise(o.key), l.s.user, o.unsigned)
+		said = fmt.Errorf("%s takes the key %s for %s, but %s%s", l.s.addr(), Neutralise(o.key), l.s.user, o.unsigned, l.answersRefused())
 	}
 	return &Error{Kind: KindAuth, Endpoint: l.e, Hint: l.hint(err), Err: said}
 }
@@ -31,13 +31,38 @@ func (l *login) outcome(err error) string {
 	case disconnected(err):
 		return ": " + Neutralise(clip(strings.TrimPrefix(err.Error(), "ssh: handshake failed: ssh: ")))
 	case len(l.accepted) > 0:
-		return fmt.Sprintf(": it accepted %s and wants %s as well", Neutralise(strings.Join(l.accepted, ",")), takes)
+		return fmt.Sprintf(": it accepted %s and wants %s as well%s", Neutralise(strings.Join(l.accepted, ",")), takes, l.answersRefused())
 	}
-	out := fmt.Sprintf(": permission denied (%s)", takes)
+	out := fmt.Sprintf(": permission denied (%s)%s", takes, l.answersRefused())
 	for _, k := range l.locked { // those that were offered are told of elsewhere
 		out += fmt.Sprintf("; the key %s stays locked: %s", Neutralise(k.path), Neutralise(k.why))
 	}
 	return out
+}
+
+// answersRefused says how often the server said no to what the person answered;
+// empty if it never did.
+func (l *login) answersRefused() string {
+	out := ""
+	for _, m := range []struct{ name, one, many string }{
+		{byKeyboard, "answer was", "answers were"}, {byPassword, "password was", "passwords were"},
+	} {
+		if l.refusedAnswers(m.name) > 0 {
+			out += "; " + plural(l.refusedAnswers(m.name), m.one, m.many) + " refused"
+		}
+	}
+	return out
+}
+
+// refusedAnswers counts the logins by a method that the person answered in vain.
+func (l *login) refusedAnswers(method string) int {
+	n := l.given[method]
+	for _, a := range l.accepted {
+		if a == method && n > 0 {
+			n--
+		}
+	}
+	return n
 }
 
 func plural(n int, one, many string) string {

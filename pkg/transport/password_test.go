@@ -47,8 +47,8 @@ func TestPassword(t *testing.T) {
 	}{
 		{"right", s.only(none), []string{madeUp}, 1, ""},
 		{"wrong twice, then right", s.only(none), []string{"no", "no", madeUp}, 3, ""},
-		{"wrong three times", s.only(none), []string{"no"}, 3, "permission denied (publickey,password)"},
-		{"as often as is set", s.only(none, "NumberOfPasswordPrompts 1"), []string{"no", madeUp}, 1, "permission denied"},
+		{"wrong three times", s.only(none), []string{"no"}, 3, "permission denied (publickey,password); 3 passwords were refused"},
+		{"as often as is set", s.only(none, "NumberOfPasswordPrompts 1"), []string{"no", madeUp}, 1, "permission denied (publickey,password); 1 password was refused"},
 		{"a key goes first", s.endpoint(), []string{madeUp}, 0, ""},
 		{"unless the password is preferred", s.endpoint("PreferredAuthentications password,publickey"), []string{madeUp}, 1, ""},
 		{"a refused password is followed by a key", s.endpoint("PreferredAuthentications password,publickey", "NumberOfPasswordPrompts 2"), []string{"no"}, 2, ""},
@@ -73,6 +73,39 @@ func TestPassword(t *testing.T) {
 			}
 		})
 	}
+	t.Run("advice fits the methods", func(t *testing.T) {
+		refused := "the server said no to what was answered"
+		for _, tc := range []struct {
+			config      string
+			answer      string // empty: there is nobody to ask
+			says, lacks []string
+		}{
+			{"", "no", []string{refused, "takes keys, too"}, []string{"terminal"}},
+			{"", "", []string{"no key was offered", "on a terminal", "ssh-add"}, []string{refused}},
+			{"PreferredAuthentications password", "no", []string{refused}, []string{"key", "IdentityFile", "terminal"}},
+			{"PreferredAuthentications password", "", []string{"on a terminal"}, []string{"key", "IdentityFile", "ssh-add"}},
+			{"PubkeyAuthentication no", "no", []string{refused}, []string{"IdentityFile", "ssh-add"}},
+			{"PubkeyAuthentication no", "", []string{"on a terminal"}, []string{"IdentityFile", "ssh-add"}},
+			{"PreferredAuthentications publickey", "no", []string{"no key was offered"}, []string{refused, "terminal", "password"}},
+			{"PreferredAuthentications hostbased", "no", []string{"PreferredAuthentications in ssh_config"}, []string{refused, "terminal", "key"}},
+		} {
+			o := Options{}
+			if tc.answer != "" {
+				o = says(tc.answer).options()
+			}
+			var lines []string
+			if tc.config != "" {
+				lines = append(lines, tc.config)
+			}
+			err := refusal(t, newPool(t, o), s.only(none, append(lines, "NumberOfPasswordPrompts 1")...), KindAuth)
+			wantText(t, err.Hint, tc.says...)
+			for _, part := range tc.lacks {
+				if strings.Contains(err.Hint, part) {
+					t.Errorf("%q with the answer %q: the hint %q speaks of %q", tc.config, tc.answer, err.Hint, part)
+				}
+			}
+		}
+	})
 	t.Run("nobody to ask", func(t *testing.T) {
 		err := refusal(t, newPool(t, Options{}), s.only(none), KindAuth)
 		wantText(t, err.Hint, "password: not tried, nobody can be asked here", "on a terminal", "ssh-add")
@@ -109,6 +142,10 @@ func TestKeyboardInteractive(t *testing.T) {
 			p.wantAsked(t, tc.asked, tc.kind)
 		})
 	}
+	t.Run("wrong, one and the other", func(t *testing.T) {
+		err := refusal(t, newPool(t, says("no").options()), s.only(none, "NumberOfPasswordPrompts 1"), KindAuth)
+		wantText(t, err.Error(), "1 answer was refused; 1 password was refused")
+	})
 	t.Run("wrong three times, and then by password", func(t *testing.T) {
 		p := &person{answers: func(_ int, q Question) (string, error) {
 			if q.Kind == QuestionPassword {
@@ -131,6 +168,8 @@ func TestSeveralMethods(t *testing.T) {
 		p := says(madeUp)
 		succeed(t, newPool(t, p.options()), s.endpoint())
 		p.wantAsked(t, 1, QuestionPassword)
+		wrong := refusal(t, newPool(t, says("no").options()), s.endpoint("NumberOfPasswordPrompts 2"), KindAuth)
+		wantText(t, wrong.Error(), "it accepted publickey and wants password as well; 2 passwords were refused")
 		err := refusal(t, newPool(t, Options{}), s.endpoint(), KindAuth)
 		wantText(t, err.Error(), "it accepted publickey and wants password as well")
 		wantText(t, err.Hint, "password: not tried")
