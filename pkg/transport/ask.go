@@ -13,7 +13,8 @@ type QuestionKind int
 // The questions that a login may come to.
 const (
 	// QuestionHostKey asks whether an unknown host is the right one; the answer
-	// is yes, or the fingerprint that Detail shows, else no.
+	// is yes or the fingerprint that Detail shows, or no. Anything else is asked
+	// about again, twice at most.
 	QuestionHostKey QuestionKind = iota + 1
 	// QuestionPassphrase asks for what unlocks a private key file.
 	QuestionPassphrase

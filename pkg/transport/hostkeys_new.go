@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -77,23 +78,32 @@ func (h *hostKeys) consult(key ssh.PublicKey, notes []string) *Error {
 		}
 	}
 	fingerprint := ssh.FingerprintSHA256(key)
-	answer, err := h.pool.ask(h.ctx, Question{
+	q := Question{
 		Kind: QuestionHostKey, Endpoint: h.e, Echo: true,
 		Text:   fmt.Sprintf("Is this the key of %s? (yes, no or the fingerprint)", Neutralise(h.e.Destination)),
 		Detail: NeutraliseLines(h.describe(key, notes)),
-	})
-	if h.ctx.Err() != nil {
-		return contextError(h.ctx, h.e, "asking for the key of "+h.where(), false)
 	}
-	answer = strings.TrimSpace(answer)
-	switch {
-	case err != nil:
-		return h.refuse(key, notes, fmt.Errorf("the question for it was not answered: %w", err))
-	case strings.EqualFold(answer, "yes"), answer == fingerprint:
-		return h.accept(key, fmt.Sprintf("recorded the %s key %s, as you said", key.Type(), fingerprint))
+	for range hostKeyTries {
+		answer, err := h.pool.ask(h.ctx, q)
+		switch answer = strings.TrimSpace(answer); {
+		case h.ctx.Err() != nil:
+			return contextError(h.ctx, h.e, "asking for the key of "+h.where(), false)
+		case err != nil:
+			return h.refuse(key, notes, fmt.Errorf("the question for it was not answered: %w", err))
+		case strings.EqualFold(answer, "yes"), answer == fingerprint:
+			return h.accept(key, fmt.Sprintf("recorded the %s key %s, as you said", key.Type(), fingerprint))
+		case strings.EqualFold(answer, "no"):
+			return h.refuse(key, notes, errors.New("you did not take it for the host's"))
+		}
+		// Neither, so a slip: other questions may have shown between, hence the key again.
+		q.Detail = fmt.Sprintf("Please type yes, no or the fingerprint. The %s key of %s has %s", key.Type(), Neutralise(h.where()), fingerprint)
 	}
-	return h.refuse(key, notes, fmt.Errorf("you did not take it for the host's"))
+	return h.refuse(key, notes, errors.New("no answer was yes, no or the fingerprint"))
 }
+
+// hostKeyTries is how often a person is asked about one host before what is no
+// answer counts as a no; OpenSSH asks for ever.
+const hostKeyTries = 3
 
 // describe is what a person needs to know an unknown key by.
 func (h *hostKeys) describe(key ssh.PublicKey, notes []string) string {
