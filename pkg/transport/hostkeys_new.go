@@ -30,15 +30,30 @@ func (h *hostKeys) refuse(key ssh.PublicKey, notes []string, why error) *Error {
 	if why != nil {
 		err = fmt.Errorf("%w: %w", err, why)
 	}
-	command := "ssh "
-	if h.e.ConfigFile != "" {
-		command += "-F " + Quote(h.e.ConfigFile) + " "
+	return &Error{Kind: KindHostKeyUnknown, Endpoint: h.e, Err: err, Hint: h.trustHint(key)}
+}
+
+// trustHint says how to make an unknown key known, by a way that works: ssh
+// refuses the host too where it may ask nobody.
+func (h *hostKeys) trustHint(key ssh.PublicKey) string {
+	line := "\n" + Neutralise(h.names[0]+" "+strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key))))
+	hint := "compare the fingerprint with the host's own (ssh-keygen -lf /etc/ssh/ssh_host_*_key.pub there), then "
+	switch {
+	case !h.keepsRecords():
+		return hint + "name in ssh_config a UserKnownHostsFile that can have this line, and add it:" + line
+	case h.s.strict == "yes" || h.s.batch:
+		return hint + "add this line to " + Neutralise(h.s.userKnown[0]) + ", since ssh_config lets nobody be asked:" + line
 	}
-	return &Error{
-		Kind: KindHostKeyUnknown, Endpoint: h.e, Err: err,
-		Hint: "compare the fingerprint with the host's own (ssh-keygen -lf /etc/ssh/ssh_host_*_key.pub there), then connect once with: " +
-			command + Quote(h.e.Destination),
+	return hint + "connect once with: " + h.e.sshCommand()
+}
+
+// keepsRecords is whether the user's known_hosts is, or would be, a file.
+func (h *hostKeys) keepsRecords() bool {
+	if len(h.s.userKnown) == 0 {
+		return false
 	}
+	st, err := os.Stat(h.s.userKnown[0])
+	return err != nil || st.Mode().IsRegular()
 }
 
 // accept takes a new key and records it. said is what the user is told.
