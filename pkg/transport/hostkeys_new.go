@@ -24,13 +24,18 @@ func (h *hostKeys) unknown(key ssh.PublicKey, notes []string) *Error {
 
 func (h *hostKeys) refuse(key ssh.PublicKey, notes []string, why error) *Error {
 	err := fmt.Errorf("no known_hosts file has %s, which shows the %s key %s", h.where(), key.Type(), ssh.FingerprintSHA256(key))
+	hint := h.trustHint(key)
+	if h.fault != nil {
+		err = fmt.Errorf("%s: %s; no known_hosts file has the %s key that it certifies, %s", h.where(), h.fault.what, key.Type(), ssh.FingerprintSHA256(key))
+		hint = h.fault.hint
+	}
 	for _, n := range notes {
 		err = fmt.Errorf("%w; %s", err, n)
 	}
 	if why != nil {
 		err = fmt.Errorf("%w: %w", err, why)
 	}
-	return &Error{Kind: KindHostKeyUnknown, Endpoint: h.e, Err: err, Hint: h.trustHint(key)}
+	return &Error{Kind: KindHostKeyUnknown, Endpoint: h.e, Err: err, Hint: hint}
 }
 
 // trustHint says how to make an unknown key known, by a way that works: ssh
@@ -123,6 +128,9 @@ const hostKeyTries = 3
 // describe is what a person needs to know an unknown key by.
 func (h *hostKeys) describe(key ssh.PublicKey, notes []string) string {
 	var b strings.Builder
+	if h.fault != nil {
+		fmt.Fprintf(&b, "%s: %s.\n", h.where(), h.fault.what)
+	}
 	fmt.Fprintf(&b, "%s is not known yet.\nIts %s key has the fingerprint %s\n", h.where(), key.Type(), ssh.FingerprintSHA256(key))
 	for _, n := range notes {
 		b.WriteString(n + "\n")
