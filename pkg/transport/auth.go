@@ -2,7 +2,6 @@ package transport
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -165,9 +164,6 @@ func (c *watchedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// errUnanswered is why a question was given up.
-var errUnanswered = errors.New("the question was not answered")
-
 // canAsk is whether there is a person; why is the reason if not.
 func (l *login) canAsk() (ok bool, why string) {
 	switch {
@@ -176,13 +172,14 @@ func (l *login) canAsk() (ok bool, why string) {
 	case l.pool.opts.Ask == nil:
 		return false, "nobody can be asked here"
 	case l.silent:
-		return false, "a question was not answered"
+		return false, "an earlier question was not answered"
 	}
 	return true, ""
 }
 
-// ask puts a question. A person who gives no answer to one is not asked more.
-func (l *login) ask(q Question) (string, error) {
+// ask puts a question, of which which says, after "the question", what it is
+// for. A person who gives no answer to one is not asked more.
+func (l *login) ask(which string, q Question) (string, error) {
 	if ok, _ := l.canAsk(); !ok {
 		return "", errNobody
 	}
@@ -193,7 +190,7 @@ func (l *login) ask(q Question) (string, error) {
 		return "", context.Cause(l.ctx)
 	case err != nil:
 		l.silent = true
-		l.note("a question was not answered: %s", Neutralise(err.Error()))
+		l.note("%s", Neutralise(unanswered(which, err).Error()))
 		return "", errUnanswered
 	}
 	return answer, nil

@@ -37,7 +37,7 @@ func (l *login) nextPassword() ssh.AuthMethod {
 	return ssh.RetryableAuthMethod(ssh.PasswordCallback(func() (string, error) {
 		q := Question{Kind: QuestionPassword, Text: "Password of " + l.account() + ":", Detail: again}
 		again = "The password was not accepted."
-		answer, err := l.ask(q)
+		answer, err := l.ask("for the password of "+l.account(), q)
 		if err == nil {
 			l.given[byPassword]++
 		}
@@ -78,7 +78,7 @@ func (l *login) nextKeyboard() ssh.AuthMethod {
 		}
 		answers := make([]string, 0, len(questions))
 		for i, text := range questions {
-			answer, err := l.ask(Question{
+			answer, err := l.ask("by the server", Question{
 				Kind: QuestionKeyboard, Echo: echos[i], Detail: detail,
 				Text: fmt.Sprintf("(%s) %s", l.account(), strings.TrimSpace(clip(text))),
 			})

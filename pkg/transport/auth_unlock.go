@@ -136,7 +136,7 @@ func (l *login) open(f *keyFile) (ssh.Signer, error) {
 func (l *login) unlock(f *keyFile) (ssh.Signer, error) {
 	detail := ""
 	for range l.s.prompts {
-		phrase, err := l.ask(Question{Kind: QuestionPassphrase, Text: "Passphrase of the key " + f.path + ":", Detail: detail})
+		phrase, err := l.ask("for the passphrase of "+f.path, Question{Kind: QuestionPassphrase, Text: "Passphrase of the key " + f.path + ":", Detail: detail})
 		switch {
 		case errors.Is(err, errUnanswered):
 			return nil, l.staysLocked(f, "the question for its passphrase was not answered")

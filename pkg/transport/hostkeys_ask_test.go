@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -101,9 +102,17 @@ func TestHostKeyQuestion(t *testing.T) {
 	})
 	t.Run("nobody answers", func(t *testing.T) {
 		write(t, s.path("known_hosts"), "")
-		p := &person{answers: func(int, Question) (string, error) { return "yes", fmt.Errorf("the terminal is gone") }}
-		err := refusal(t, newPool(t, p.options()), s.endpoint(), KindHostKeyUnknown)
-		wantText(t, err.Error(), "the terminal is gone")
+		for why, want := range map[string]string{
+			"the terminal is gone":          "the question whether that is its key was not answered: the terminal is gone",
+			"the question was not answered": "the question whether that is its key was not answered",
+		} {
+			p := &person{answers: func(int, Question) (string, error) { return "yes", errors.New(why) }}
+			err := refusal(t, newPool(t, p.options()), s.endpoint(), KindHostKeyUnknown)
+			if !strings.HasSuffix(err.Error(), ": "+want) {
+				t.Errorf("got %v", &err)
+			}
+			p.wantAsked(t, 1, QuestionHostKey)
+		}
 	})
 	for _, file := range []string{"none", "/dev/null"} {
 		t.Run("no record in "+file, func(t *testing.T) {

@@ -109,7 +109,7 @@ func (h *hostKeys) consult(key ssh.PublicKey, notes []string) *Error {
 		case h.ctx.Err() != nil:
 			return contextError(h.ctx, h.e, "asking for the key of "+h.where(), false)
 		case err != nil:
-			return h.refuse(key, notes, fmt.Errorf("the question for it was not answered: %w", err))
+			return h.refuse(key, notes, unanswered("whether that is its key", err))
 		case strings.EqualFold(answer, "yes"), answer == fingerprint:
 			return h.accept(key, fmt.Sprintf("recorded the %s key %s, as you said", key.Type(), fingerprint))
 		case strings.EqualFold(answer, "no"):

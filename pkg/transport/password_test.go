@@ -106,6 +106,18 @@ func TestPassword(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a person who is not there", func(t *testing.T) {
+		for why, want := range map[string]string{
+			"gone\x1b":                      "the question for the password of " + account + " was not answered: gone␛",
+			"the question was not answered": "the question for the password of " + account + " was not answered",
+		} {
+			p := &person{answers: func(int, Question) (string, error) { return "", errors.New(why) }}
+			err := refusal(t, newPool(t, p.options()), s.only(none), KindAuth)
+			if !strings.HasSuffix(err.Hint, "\n"+want) || strings.Contains(err.Error(), "refused;") {
+				t.Errorf("got %v; hint %q", &err, err.Hint)
+			}
+		}
+	})
 	t.Run("nobody to ask", func(t *testing.T) {
 		err := refusal(t, newPool(t, Options{}), s.only(none), KindAuth)
 		wantText(t, err.Hint, "password: not tried, nobody can be asked here", "on a terminal", "ssh-add")
@@ -228,6 +240,18 @@ func TestQuestionsOfAServer(t *testing.T) {
 		wantText(t, q[0].Detail, "Two steps", "read\nthis")
 		if all := fmt.Sprint(q); strings.ContainsAny(all, "\x1b\a\r") || strings.Contains(q[0].Text, "\n") {
 			t.Errorf("a question is not neutral: %q", all)
+		}
+	})
+	t.Run("not answered", func(t *testing.T) {
+		rounds = func(ask ssh.KeyboardInteractiveChallenge) error {
+			_, err := ask("", "", []string{"?"}, []bool{true})
+			return err
+		}
+		p := &person{answers: func(int, Question) (string, error) { return "", errUnanswered }}
+		err := refusal(t, newPool(t, p.options()), e, KindAuth)
+		wantText(t, err.Hint, "the question by the server was not answered")
+		if strings.Contains(err.Error(), "answer was refused") {
+			t.Errorf("got %v", &err)
 		}
 	})
 	t.Run("too many", func(t *testing.T) {

@@ -199,7 +199,8 @@ func TestPassphrase(t *testing.T) {
 	t.Run("a person who is not there", func(t *testing.T) {
 		p := &person{answers: func(int, Question) (string, error) { return "", fmt.Errorf("no terminal\x1b[2J") }}
 		err := refusal(t, newPool(t, p.options()), s.only(locked), KindAuth)
-		wantText(t, err.Hint, "a question was not answered: no terminal")
+		wantText(t, err.Error(), takes+"the question for its passphrase was not answered")
+		wantText(t, err.Hint, "the question for the passphrase of "+locked+" was not answered: no terminal")
 		if strings.Contains(err.Hint, "\x1b") {
 			t.Errorf("the hint is %q", err.Hint)
 		}
