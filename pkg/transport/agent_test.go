@@ -227,8 +227,9 @@ func TestAgentThatRefuses(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	err := refusal(t, newPool(t, Options{}), s.only("none", "IdentityAgent "+sock), KindAuth)
-	wantText(t, err.Hint, "agent: the agent did not sign")
-	if !strings.Contains(err.Hint, "SHA256:") {
+	wantText(t, err.Error(), "takes the key agent for "+userName(t)+", but the agent did not sign")
+	wantText(t, err.Hint, "agent: the agent did not sign", "taken, but not signed with: agent SHA256:")
+	if strings.Contains(err.Hint, "refused") {
 		t.Errorf("hint %q", err.Hint)
 	}
 }

@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -13,7 +14,8 @@ type QuestionKind int
 // The questions that a login may come to.
 const (
 	// QuestionHostKey asks whether an unknown host is the right one; the answer
-	// is yes, or the fingerprint that Detail shows, else no.
+	// is yes or the fingerprint that Detail shows, or no. Anything else is asked
+	// about again, twice at most.
 	QuestionHostKey QuestionKind = iota + 1
 	// QuestionPassphrase asks for what unlocks a private key file.
 	QuestionPassphrase
@@ -32,6 +34,18 @@ type Question struct {
 	Text, Detail string
 	// Echo is whether the answer may be seen while it is typed.
 	Echo bool
+}
+
+// errUnanswered is why a question was given up.
+var errUnanswered = errors.New("the question was not answered")
+
+// unanswered says which question was not answered, and why if err says more
+// than just that.
+func unanswered(which string, err error) error {
+	if err.Error() == errUnanswered.Error() {
+		return fmt.Errorf("the question %s was not answered", which)
+	}
+	return fmt.Errorf("the question %s was not answered: %w", which, err)
 }
 
 // errNobody is why a question was not put: there is nobody to ask.

@@ -2,7 +2,6 @@ package transport
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -31,15 +30,18 @@ type login struct {
 	s      *settings
 
 	agent   agentConn
-	keys    []*candidate    // to offer, in order
-	listed  bool            // keys has been made
-	offered []string        // fingerprints and where each came from
+	keys    []*candidate // to offer, in order
+	listed  bool         // keys has been made
+	offered []offer
+	locked  []lockedKey     // the files that were wanted and stayed locked
+	exposed []string        // the files that others may read
 	done    map[string]bool // the keys that were offered
 
-	passwords bool // the password has been asked for
-	keyboards int  // how often keyboard-interactive was begun
-	talked    bool // the server asked something in the last of them
-	silent    bool // the person did not answer: nothing more is asked
+	passwords bool           // the password has been asked for
+	keyboards int            // how often keyboard-interactive was begun
+	talked    bool           // the server asked something in the last of them
+	given     map[string]int // how many logins by password or keyboard-interactive were answered
+	silent    bool           // the person did not answer: nothing more is asked
 
 	asked    bool     // the server got as far as asking who we are
 	allowed  []string // the methods it takes now
@@ -48,7 +50,7 @@ type login struct {
 }
 
 func newLogin(ctx context.Context, p *Pool, e Endpoint, s *settings) *login {
-	l := &login{pool: p, e: e, s: s, done: map[string]bool{}}
+	l := &login{pool: p, e: e, s: s, done: map[string]bool{}, given: map[string]int{}}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
 	return l
 }
@@ -67,11 +69,7 @@ func (l *login) next(c *ssh.ClientAuthContext) (ssh.AuthMethod, error) {
 	}
 	l.asked = true
 	l.allowed, l.accepted = c.AllowedMethods, c.PartialSuccessMethods
-	order := l.s.preferred
-	if order == nil {
-		order = loginOrder
-	}
-	for _, name := range order {
+	for _, name := range l.order() {
 		if !slices.Contains(c.AllowedMethods, name) {
 			continue
 		}
@@ -89,6 +87,14 @@ func (l *login) next(c *ssh.ClientAuthContext) (ssh.AuthMethod, error) {
 		}
 	}
 	return nil, nil
+}
+
+// order is that in which ssh_config wants the methods tried.
+func (l *login) order() []string {
+	if l.s.preferred == nil {
+		return loginOrder
+	}
+	return l.s.preferred
 }
 
 // nextKey offers one key, so that a key that can't sign after all is no end of
@@ -110,11 +116,28 @@ func (l *login) nextKey() ssh.AuthMethod {
 		}
 		return ssh.PublicKeysCallback(func() ([]ssh.Signer, error) {
 			l.done[string(signer.PublicKey().Marshal())] = true
-			l.offered = append(l.offered, k.from+" "+ssh.FingerprintSHA256(signer.PublicKey()))
+			l.offered = append(l.offered, offer{key: k.from, name: k.from + " " + ssh.FingerprintSHA256(signer.PublicKey())})
 			return []ssh.Signer{signer}, nil
 		})
 	}
 	return nil
+}
+
+// offer is a key that was offered.
+type offer struct {
+	key  string // where it is from
+	name string // that and its fingerprint
+	// unsigned is why it did not sign although the server would have taken it;
+	// empty if the server refused it.
+	unsigned string
+}
+
+// unsigned records that the key which was offered last did not sign. Only
+// a key that the server takes is asked to.
+func (l *login) unsigned(why string) {
+	if n := len(l.offered); n > 0 {
+		l.offered[n-1].unsigned = Neutralise(why)
+	}
 }
 
 // close ends what the login holds.
@@ -141,9 +164,6 @@ func (c *watchedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// errUnanswered is why a question was given up.
-var errUnanswered = errors.New("the question was not answered")
-
 // canAsk is whether there is a person; why is the reason if not.
 func (l *login) canAsk() (ok bool, why string) {
 	switch {
@@ -152,13 +172,14 @@ func (l *login) canAsk() (ok bool, why string) {
 	case l.pool.opts.Ask == nil:
 		return false, "nobody can be asked here"
 	case l.silent:
-		return false, "a question was not answered"
+		return false, "an earlier question was not answered"
 	}
 	return true, ""
 }
 
-// ask puts a question. A person who gives no answer to one is not asked more.
-func (l *login) ask(q Question) (string, error) {
+// ask puts a question, of which which says, after "the question", what it is
+// for. A person who gives no answer to one is not asked more.
+func (l *login) ask(which string, q Question) (string, error) {
 	if ok, _ := l.canAsk(); !ok {
 		return "", errNobody
 	}
@@ -169,7 +190,7 @@ func (l *login) ask(q Question) (string, error) {
 		return "", context.Cause(l.ctx)
 	case err != nil:
 		l.silent = true
-		l.note("a question was not answered: %s", Neutralise(err.Error()))
+		l.note("%s", Neutralise(unanswered(which, err).Error()))
 		return "", errUnanswered
 	}
 	return answer, nil

@@ -88,6 +88,7 @@ func (s *agentSigner) SignWithAlgorithm(_ io.Reader, data []byte, algorithm stri
 	if err != nil {
 		err = fmt.Errorf("%s: the agent did not sign: %w", s.from, err)
 		s.l.note("%s", Neutralise(err.Error()))
+		s.l.unsigned("the agent did not sign")
 	}
 	return sig, err
 }

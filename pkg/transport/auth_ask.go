@@ -37,7 +37,11 @@ func (l *login) nextPassword() ssh.AuthMethod {
 	return ssh.RetryableAuthMethod(ssh.PasswordCallback(func() (string, error) {
 		q := Question{Kind: QuestionPassword, Text: "Password of " + l.account() + ":", Detail: again}
 		again = "The password was not accepted."
-		return l.ask(q)
+		answer, err := l.ask("for the password of "+l.account(), q)
+		if err == nil {
+			l.given[byPassword]++
+		}
+		return answer, err
 	}), l.s.prompts)
 }
 
@@ -60,7 +64,7 @@ func (l *login) nextKeyboard() ssh.AuthMethod {
 	}
 	l.keyboards++
 	l.talked = false
-	rounds := 0
+	rounds, answered := 0, false
 	return ssh.KeyboardInteractive(func(name, instruction string, questions []string, echos []bool) ([]string, error) {
 		l.talked = true
 		if rounds++; rounds > keyboardRounds || len(questions) > keyboardQuestions {
@@ -74,7 +78,7 @@ func (l *login) nextKeyboard() ssh.AuthMethod {
 		}
 		answers := make([]string, 0, len(questions))
 		for i, text := range questions {
-			answer, err := l.ask(Question{
+			answer, err := l.ask("by the server", Question{
 				Kind: QuestionKeyboard, Echo: echos[i], Detail: detail,
 				Text: fmt.Sprintf("(%s) %s", l.account(), strings.TrimSpace(clip(text))),
 			})
@@ -82,6 +86,10 @@ func (l *login) nextKeyboard() ssh.AuthMethod {
 				return nil, err
 			}
 			answers, detail = append(answers, answer), ""
+			if !answered {
+				answered = true
+				l.given[byKeyboard]++
+			}
 		}
 		return answers, nil
 	})

@@ -3,6 +3,7 @@ package transport
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/crypto/ssh"
@@ -11,10 +12,12 @@ import (
 // refusal is the error of a login that the server, or the lack of anything more
 // to try, has ended.
 func (l *login) refusal(err error) *Error {
-	return &Error{
-		Kind: KindAuth, Endpoint: l.e, Hint: l.hint(err),
-		Err: fmt.Errorf("%s refused the login of %s%s", l.s.addr(), l.s.user, l.outcome(err)),
+	said := fmt.Errorf("%s refused the login of %s%s", l.s.addr(), l.s.user, l.outcome(err))
+	if i := slices.IndexFunc(l.offered, func(o offer) bool { return o.unsigned != "" }); i >= 0 && !disconnected(err) && !wantsNewPassword(err) {
+		o := l.offered[i]
+		said = fmt.Errorf("%s takes the key %s for %s, but %s%s", l.s.addr(), Neutralise(o.key), l.s.user, o.unsigned, l.answersRefused())
 	}
+	return &Error{Kind: KindAuth, Endpoint: l.e, Hint: l.hint(err), Err: said}
 }
 
 // outcome says in one line what the server wants.
@@ -28,51 +31,38 @@ func (l *login) outcome(err error) string {
 	case disconnected(err):
 		return ": " + Neutralise(clip(strings.TrimPrefix(err.Error(), "ssh: handshake failed: ssh: ")))
 	case len(l.accepted) > 0:
-		return fmt.Sprintf(": it accepted %s and wants %s as well", Neutralise(strings.Join(l.accepted, ",")), takes)
+		return fmt.Sprintf(": it accepted %s and wants %s as well%s", Neutralise(strings.Join(l.accepted, ",")), takes, l.answersRefused())
 	}
-	return fmt.Sprintf(": permission denied (%s)", takes)
+	out := fmt.Sprintf(": permission denied (%s)%s", takes, l.answersRefused())
+	for _, k := range l.locked { // those that were offered are told of elsewhere
+		out += fmt.Sprintf("; the key %s stays locked: %s", Neutralise(k.path), Neutralise(k.why))
+	}
+	return out
 }
 
-// hint says what was offered, what was not and why, and what to do.
-func (l *login) hint(err error) string {
-	var b strings.Builder
-	switch {
-	case wantsNewPassword(err):
-		b.WriteString("set a new password by a plain ssh to the host, then try again")
-	case tooMany(err) && !l.s.onlyIdentity:
-		b.WriteString("name the right key by IdentityFile and set IdentitiesOnly yes in ssh_config, so that the agent's other keys are not offered")
-	case l.tried(byKey) && len(l.offered) == 0:
-		b.WriteString("no key was offered: name one with IdentityFile, or load one into an agent with ssh-add")
-	case len(l.offered) > 0:
-		b.WriteString("see that the server has one of these keys in the account's authorized_keys, and that the user is right")
-	default:
-		b.WriteString("see which ways to log in the server takes, and PreferredAuthentications in ssh_config")
-	}
-	if len(l.offered) > 0 {
-		verb := "refused"
-		if len(l.accepted) > 0 {
-			verb = "offered"
+// answersRefused says how often the server said no to what the person answered;
+// empty if it never did.
+func (l *login) answersRefused() string {
+	out := ""
+	for _, m := range []struct{ name, one, many string }{
+		{byKeyboard, "answer was", "answers were"}, {byPassword, "password was", "passwords were"},
+	} {
+		if l.refusedAnswers(m.name) > 0 {
+			out += "; " + plural(l.refusedAnswers(m.name), m.one, m.many) + " refused"
 		}
-		fmt.Fprintf(&b, "\n%s: %s", verb, strings.Join(l.offered, ", "))
 	}
-	for _, n := range l.notes {
-		b.WriteString("\n" + n)
-	}
-	if ok, _ := l.canAsk(); !ok && (l.tried(byPassword) || l.tried(byKeyboard)) && !l.s.batch && !l.silent {
-		b.WriteString("\nrun it on a terminal to be asked, or load a key into an agent with ssh-add")
-	}
-	return b.String()
+	return out
 }
 
-// tried is whether the server takes a method that ssh_config does not rule out.
-func (l *login) tried(method string) bool {
-	on := map[string]bool{byKey: l.s.pubkey, byPassword: l.s.password, byKeyboard: l.s.keyboard}[method]
-	for _, m := range l.allowed {
-		if m == method {
-			return on
+// refusedAnswers counts the logins by a method that the person answered in vain.
+func (l *login) refusedAnswers(method string) int {
+	n := l.given[method]
+	for _, a := range l.accepted {
+		if a == method && n > 0 {
+			n--
 		}
 	}
-	return false
+	return n
 }
 
 func plural(n int, one, many string) string {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -22,6 +23,7 @@ type keyFile struct {
 	locked  []byte        // the file's text, if it needs a passphrase
 	version fileVersion
 	why     string // of a file that can't sign; empty if there is none
+	exposed bool   // it could sign, but others may read it
 }
 
 // fileVersion tells a file from what replaced it.
@@ -29,6 +31,7 @@ type fileVersion struct {
 	path string
 	mod  time.Time
 	size int64
+	open bool // it is ours, and others may read or write it
 }
 
 // signs is whether the file holds a private key that can be used.
@@ -62,7 +65,12 @@ func readKey(path string) *keyFile {
 	}
 	signer, err := ssh.ParsePrivateKey(text)
 	var missing *ssh.PassphraseMissingError
+	usable := err == nil || errors.As(err, &missing)
 	switch {
+	case usable && version.open:
+		// As OpenSSH does (sshkey_perm_ok); its public half still finds the key in
+		// an agent.
+		f.exposed, f.why = true, "is not used: others may read it; chmod 600 "+Quote(path)
 	case err == nil:
 		f.signer = signer
 		if f.pub == nil {
@@ -70,7 +78,7 @@ func readKey(path string) *keyFile {
 		}
 	case inner != nil && strings.HasPrefix(inner.Type(), "sk-"):
 		f.why = "is a security key, which works through an agent only: add it with ssh-add"
-	case errors.As(err, &missing):
+	case usable:
 		f.locked = text
 	default:
 		f.why = "is no key that can be used from a file: " + err.Error()
@@ -161,5 +169,12 @@ func readKeyFile(path string) ([]byte, fileVersion, error) {
 	}
 	defer func() { _ = f.Close() }()
 	text, err := io.ReadAll(io.LimitReader(f, 1<<20))
-	return text, fileVersion{path, st.ModTime(), st.Size()}, err
+	return text, fileVersion{path, st.ModTime(), st.Size(), openToOthers(st)}, err
+}
+
+// openToOthers is OpenSSH's rule for private keys: a file of another owner,
+// which only root reads, may have any mode.
+func openToOthers(st fs.FileInfo) bool {
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	return ok && int(sys.Uid) == os.Getuid() && st.Mode().Perm()&0o077 != 0
 }

@@ -95,7 +95,11 @@ func (l *login) usable(c *candidate) bool {
 		return false
 	case !c.file.signs():
 		if why := c.file.why; why != "" {
-			l.note("%s %s", c.file.path, why)
+			if c.file.exposed {
+				l.tellExposed(c.file)
+			} else {
+				l.note("%s %s", c.file.path, why)
+			}
 		} else if l.s.identityIsSet && l.s.explicit(c.file.path) {
 			l.note("%s does not exist", c.file.path)
 		}
@@ -106,6 +110,18 @@ func (l *login) usable(c *candidate) bool {
 		return false
 	}
 	return true
+}
+
+// tellExposed says, in this login's error and once for the pool, that f is not
+// used.
+func (l *login) tellExposed(f *keyFile) {
+	said := Neutralise(f.path + " " + f.why)
+	if !slices.Contains(l.exposed, said) {
+		l.exposed = append(l.exposed, said)
+	}
+	if l.pool.keys.tellOnce(f.path) && l.pool.opts.Warn != nil {
+		l.pool.opts.Warn(l.e, "the private key "+said)
+	}
 }
 
 // explicit is whether path is not one that OpenSSH tries by default.

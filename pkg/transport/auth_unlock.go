@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +24,7 @@ type keyring struct {
 	turns    map[string]chan struct{}
 	unlocked map[fileVersion]ssh.Signer
 	skipped  map[fileVersion]time.Time
+	told     map[string]bool // the exposed files that the user has been told of
 }
 
 // take waits for the turn at what; release ends it. Whoever had the turn before
@@ -67,26 +69,51 @@ func (k *keyring) keep(v fileVersion, s ssh.Signer) {
 	}
 }
 
+// tellOnce is whether the user has yet to be told that a file is exposed.
+func (k *keyring) tellOnce(file string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.told[file] {
+		return false
+	}
+	if k.told == nil {
+		k.told = map[string]bool{}
+	}
+	k.told[file] = true
+	return true
+}
+
 // errSkipped is why a locked key does not sign.
 var errSkipped = errors.New("the key stays locked")
 
+// lockedKey is a file that stayed locked, and why.
+type lockedKey struct{ path, why string }
+
+// staysLocked records why f does. The first reason is the one that counts: a
+// key is wanted twice if there is a certificate for it.
+func (l *login) staysLocked(f *keyFile, why string) error {
+	if !slices.ContainsFunc(l.locked, func(k lockedKey) bool { return k.path == f.path }) {
+		l.locked = append(l.locked, lockedKey{f.path, why})
+	}
+	return errSkipped
+}
+
 // open gives the private key of f, for which it may have to ask. Why it could
-// not is noted.
+// not is recorded.
 func (l *login) open(f *keyFile) (ssh.Signer, error) {
 	if f.signer != nil {
 		return f.signer, nil
 	}
+	const justNow = "it was not unlocked a moment ago"
 	s, skip := l.pool.keys.find(f.version)
 	if s != nil {
 		return s, nil
 	}
 	if ok, why := l.canAsk(); !ok {
-		l.note("%s needs its passphrase, and %s: add it to an agent with ssh-add", f.path, why)
-		return nil, errNobody
+		return nil, l.staysLocked(f, "its passphrase is needed, and "+why)
 	}
 	if skip {
-		l.note("%s was not unlocked a moment ago", f.path)
-		return nil, errSkipped
+		return nil, l.staysLocked(f, justNow)
 	}
 	release, err := l.pool.keys.take(l.ctx, f.path)
 	if err != nil {
@@ -96,8 +123,7 @@ func (l *login) open(f *keyFile) (ssh.Signer, error) {
 	if s, skip = l.pool.keys.find(f.version); s != nil {
 		return s, nil
 	} else if skip {
-		l.note("%s was not unlocked a moment ago", f.path)
-		return nil, errSkipped
+		return nil, l.staysLocked(f, justNow)
 	}
 	s, err = l.unlock(f)
 	if l.ctx.Err() == nil {
@@ -110,13 +136,14 @@ func (l *login) open(f *keyFile) (ssh.Signer, error) {
 func (l *login) unlock(f *keyFile) (ssh.Signer, error) {
 	detail := ""
 	for range l.s.prompts {
-		phrase, err := l.ask(Question{Kind: QuestionPassphrase, Text: "Passphrase of the key " + f.path + ":", Detail: detail})
-		if err != nil {
+		phrase, err := l.ask("for the passphrase of "+f.path, Question{Kind: QuestionPassphrase, Text: "Passphrase of the key " + f.path + ":", Detail: detail})
+		switch {
+		case errors.Is(err, errUnanswered):
+			return nil, l.staysLocked(f, "the question for its passphrase was not answered")
+		case err != nil:
 			return nil, err
-		}
-		if phrase == "" {
-			l.note("%s was skipped: no passphrase was given", f.path)
-			return nil, errSkipped
+		case phrase == "":
+			return nil, l.staysLocked(f, "no passphrase was given")
 		}
 		s, err := ssh.ParsePrivateKeyWithPassphrase(f.locked, []byte(phrase))
 		if err == nil {
@@ -128,8 +155,7 @@ func (l *login) unlock(f *keyFile) (ssh.Signer, error) {
 		}
 		detail = "That was not its passphrase."
 	}
-	l.note("%s was not unlocked: no passphrase fitted", f.path)
-	return nil, errSkipped
+	return nil, l.staysLocked(f, "no passphrase fitted")
 }
 
 // fileSigner signs with a file whose public half is known, and opens it only
@@ -156,11 +182,19 @@ func (s *fileSigner) Sign(r io.Reader, data []byte) (*ssh.Signature, error) {
 func (s *fileSigner) SignWithAlgorithm(r io.Reader, data []byte, algorithm string) (*ssh.Signature, error) {
 	key, err := s.l.open(s.file)
 	if err != nil {
+		why := "it cannot be read: " + err.Error()
+		for _, k := range s.l.locked {
+			if k.path == s.file.path {
+				why = "it stays locked: " + k.why
+			}
+		}
+		s.l.unsigned(why)
 		return nil, err
 	}
 	if !sameKey(key.PublicKey(), s.PublicKey()) {
 		err := fmt.Errorf("%s.pub is not the public half of %s", s.file.path, s.file.path)
 		s.l.note("%v", err)
+		s.l.unsigned(err.Error())
 		return nil, err
 	}
 	as, ok := key.(ssh.AlgorithmSigner)

@@ -89,7 +89,7 @@ func TestKinds(t *testing.T) {
 		{name: "no shell, said on the other stream", kind: KindProtocol, started: true, text: "owned", hint: "forced command", e: startServer(t, "ForceCommand cat "+evilFile+" >&2").endpoint()},
 		{name: "too much output", kind: KindProtocol, started: true, text: "32 MiB", hint: "print less", e: s.endpoint(), script: "yes | head -c 40000000"},
 		{name: "a syntax error", kind: KindProtocol, started: true, hint: "/bin/sh", e: s.endpoint(), script: "if " + evil},
-		{name: "no config file", kind: KindConfig, hint: "ssh -G", e: Endpoint{Destination: "box", ConfigFile: s.path("nowhere")}},
+		{name: "no config file", kind: KindConfig, hint: "there is no file " + s.path("nowhere"), e: Endpoint{Destination: "box", ConfigFile: s.path("nowhere")}},
 		{name: "no destination", kind: KindConfig, hint: "write an ssh alias", e: Endpoint{Destination: evil}},
 		{name: "a NUL", kind: KindConfig, hint: "printf", e: s.endpoint(), script: "echo \x00"},
 		{name: "stopped before", kind: KindCanceled, hint: "run it again", e: s.endpoint(), ctx: canceled},

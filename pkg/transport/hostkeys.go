@@ -23,6 +23,8 @@ type hostKeys struct {
 	revoked []ssh.PublicKey // of RevokedHostKeys
 	// err is the verdict of the callback, which the handshake would wrap.
 	err *Error
+	// fault is of the host's certificate, if its authority is known.
+	fault *certFault
 	// seen is set once the server has shown a key.
 	seen bool
 }
@@ -96,12 +98,14 @@ func (h *hostKeys) verdict(key ssh.PublicKey) *Error {
 	}
 	var notes []string
 	if cert, ok := key.(*ssh.Certificate); ok {
-		why := h.certified(cert)
+		why, fault := h.certified(cert)
 		if why == "" {
 			return nil
 		}
 		// As OpenSSH does, go on with the key that it certifies.
-		notes = append(notes, why)
+		if h.fault = fault; fault == nil {
+			notes = append(notes, why)
+		}
 		key = cert.Key
 	}
 	for i, name := range h.names {

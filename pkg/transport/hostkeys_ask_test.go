@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,18 +23,24 @@ func TestHostKeyQuestion(t *testing.T) {
 		name   string
 		known  string
 		config []string
-		answer string
+		answer string // several with | between
 		asked  int
 		kind   Kind // 0: it connects, and is recorded
 	}{
 		{"yes", "", nil, "yes", 1, 0},
 		{"yes, loudly", "", nil, " YES ", 1, 0},
 		{"the fingerprint", "", nil, fingerprint, 1, 0},
-		{"another fingerprint", "", nil, ssh.FingerprintSHA256(other), 1, KindHostKeyUnknown},
-		{"a part of it", "", nil, fingerprint[:20], 1, KindHostKeyUnknown},
+		{"another fingerprint", "", nil, ssh.FingerprintSHA256(other), 3, KindHostKeyUnknown},
+		{"another fingerprint, then this", "", nil, ssh.FingerprintSHA256(other) + "|" + fingerprint, 2, 0},
+		{"a part of it", "", nil, fingerprint[:20], 3, KindHostKeyUnknown},
 		{"no", "", nil, "no", 1, KindHostKeyUnknown},
-		{"y", "", nil, "y", 1, KindHostKeyUnknown},
-		{"nothing", "", nil, "", 1, KindHostKeyUnknown},
+		{"no, loudly", "", nil, " NO|yes", 1, KindHostKeyUnknown},
+		{"y", "", nil, "y", 3, KindHostKeyUnknown},
+		{"y, then yes", "", nil, "y|yes", 2, 0},
+		{"y, then no", "", nil, "y|no|yes", 2, KindHostKeyUnknown},
+		{"nothing", "", nil, "", 3, KindHostKeyUnknown},
+		{"nothing, twice, then yes", "", nil, "||yes", 3, 0},
+		{"yes only at the fourth time", "", nil, "|||yes", 3, KindHostKeyUnknown},
 		{"in batch", "", []string{"BatchMode yes"}, "yes", 0, KindHostKeyUnknown},
 		{"strict", "", []string{"StrictHostKeyChecking yes"}, "yes", 0, KindHostKeyUnknown},
 		{"changed", keyLine(at, other) + "\n", nil, "yes", 0, KindHostKeyChanged},
@@ -41,7 +48,7 @@ func TestHostKeyQuestion(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			write(t, s.path("known_hosts"), tc.known)
-			p := says(tc.answer)
+			p := says(strings.Split(tc.answer, "|")...)
 			pool := newPool(t, p.options())
 			want := tc.known
 			if tc.kind == 0 {
@@ -51,9 +58,12 @@ func TestHostKeyQuestion(t *testing.T) {
 				refusal(t, pool, s.endpoint(tc.config...), tc.kind)
 			}
 			p.wantAsked(t, tc.asked, QuestionHostKey)
-			for _, q := range p.questions() {
+			for i, q := range p.questions() {
 				wantText(t, q.Text, "box", "yes")
-				wantText(t, q.Detail, s.addr(), "ssh-ed25519", fingerprint, "No other name")
+				wantText(t, q.Detail, s.addr(), "ssh-ed25519", fingerprint)
+				if again := strings.Contains(q.Detail, "Please type yes, no or the fingerprint"); again != (i > 0) || again == strings.Contains(q.Detail, "No other name") {
+					t.Errorf("question %d says %q", i, q.Detail)
+				}
 			}
 			if text, err := os.ReadFile(s.path("known_hosts")); err != nil || string(text) != want {
 				t.Errorf("known_hosts is %q, %v", text, err)
@@ -92,9 +102,17 @@ func TestHostKeyQuestion(t *testing.T) {
 	})
 	t.Run("nobody answers", func(t *testing.T) {
 		write(t, s.path("known_hosts"), "")
-		p := &person{answers: func(int, Question) (string, error) { return "yes", fmt.Errorf("the terminal is gone") }}
-		err := refusal(t, newPool(t, p.options()), s.endpoint(), KindHostKeyUnknown)
-		wantText(t, err.Error(), "the terminal is gone")
+		for why, want := range map[string]string{
+			"the terminal is gone":          "the question whether that is its key was not answered: the terminal is gone",
+			"the question was not answered": "the question whether that is its key was not answered",
+		} {
+			p := &person{answers: func(int, Question) (string, error) { return "yes", errors.New(why) }}
+			err := refusal(t, newPool(t, p.options()), s.endpoint(), KindHostKeyUnknown)
+			if !strings.HasSuffix(err.Error(), ": "+want) {
+				t.Errorf("got %v", &err)
+			}
+			p.wantAsked(t, 1, QuestionHostKey)
+		}
 	})
 	for _, file := range []string{"none", "/dev/null"} {
 		t.Run("no record in "+file, func(t *testing.T) {

@@ -10,24 +10,46 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
+// certFault is what is wrong with a certificate whose authority is known.
+type certFault struct{ what, hint string }
+
 // certified is why a host certificate proves nothing here; empty if it does.
-func (h *hostKeys) certified(cert *ssh.Certificate) string {
-	authority := slices.ContainsFunc(h.names, func(name string) bool {
-		return slices.ContainsFunc(marked(lookUp(h.entries, name), markAuthority), func(k knownKey) bool {
-			return sameKey(k.pub, cert.SignatureKey)
-		})
-	})
-	if !authority {
-		return fmt.Sprintf("no @cert-authority line has the authority of its certificate, %s", ssh.FingerprintSHA256(cert.SignatureKey))
+// fault is set if that is the certificate's own fault.
+func (h *hostKeys) certified(cert *ssh.Certificate) (why string, fault *certFault) {
+	var authority *knownKey
+	for _, name := range h.names {
+		for _, k := range marked(lookUp(h.entries, name), markAuthority) {
+			if authority == nil && sameKey(k.pub, cert.SignatureKey) {
+				authority = &k
+			}
+		}
+	}
+	if authority == nil {
+		return fmt.Sprintf("no @cert-authority line has the authority of its certificate, %s", ssh.FingerprintSHA256(cert.SignatureKey)), nil
 	}
 	principal := h.s.hostKeyAlias
 	if principal == "" {
 		principal = strings.ToLower(h.s.host)
 	}
-	if err := checkHostCert(cert, principal, time.Now()); err != nil {
-		return Neutralise(err.Error())
+	now := time.Now()
+	if err := checkHostCert(cert, principal, now); err != nil {
+		what := Neutralise(clip(err.Error()))
+		return what, &certFault{what, certHint(cert, principal, now) + "\nits authority is the one of " + authority.at() + ", " + ssh.FingerprintSHA256(cert.SignatureKey)}
 	}
-	return ""
+	return "", nil
+}
+
+// certHint says what to do about a certificate that checkHostCert refuses.
+func certHint(cert *ssh.Certificate, principal string, now time.Time) string {
+	switch {
+	case cert.CertType == ssh.HostCert && !slices.Contains(cert.ValidPrincipals, principal):
+		return "have the host's certificate issued for " + Neutralise(principal) + ", or reach the host by a name that it is for (HostName or HostKeyAlias in ssh_config)"
+	case expired(cert, now):
+		return "have the host's certificate renewed by those who run its authority"
+	case cert.ValidAfter > uint64(now.Unix()):
+		return "see the clock of this machine; if it is right, have the host's certificate issued anew by those who run its authority"
+	}
+	return "have the host's certificate issued anew by those who run its authority"
 }
 
 // checkHostCert says what is wrong with a certificate of a known authority.

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -23,21 +24,41 @@ func (h *hostKeys) unknown(key ssh.PublicKey, notes []string) *Error {
 
 func (h *hostKeys) refuse(key ssh.PublicKey, notes []string, why error) *Error {
 	err := fmt.Errorf("no known_hosts file has %s, which shows the %s key %s", h.where(), key.Type(), ssh.FingerprintSHA256(key))
+	hint := h.trustHint(key)
+	if h.fault != nil {
+		err = fmt.Errorf("%s: %s; no known_hosts file has the %s key that it certifies, %s", h.where(), h.fault.what, key.Type(), ssh.FingerprintSHA256(key))
+		hint = h.fault.hint
+	}
 	for _, n := range notes {
 		err = fmt.Errorf("%w; %s", err, n)
 	}
 	if why != nil {
 		err = fmt.Errorf("%w: %w", err, why)
 	}
-	command := "ssh "
-	if h.e.ConfigFile != "" {
-		command += "-F " + Quote(h.e.ConfigFile) + " "
+	return &Error{Kind: KindHostKeyUnknown, Endpoint: h.e, Err: err, Hint: hint}
+}
+
+// trustHint says how to make an unknown key known, by a way that works: ssh
+// refuses the host too where it may ask nobody.
+func (h *hostKeys) trustHint(key ssh.PublicKey) string {
+	line := "\n" + Neutralise(h.names[0]+" "+strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key))))
+	hint := "compare the fingerprint with the host's own (ssh-keygen -lf /etc/ssh/ssh_host_*_key.pub there), then "
+	switch {
+	case !h.keepsRecords():
+		return hint + "name in ssh_config a UserKnownHostsFile that can have this line, and add it:" + line
+	case h.s.strict == "yes" || h.s.batch:
+		return hint + "add this line to " + Neutralise(h.s.userKnown[0]) + ", since ssh_config lets nobody be asked:" + line
 	}
-	return &Error{
-		Kind: KindHostKeyUnknown, Endpoint: h.e, Err: err,
-		Hint: "compare the fingerprint with the host's own (ssh-keygen -lf /etc/ssh/ssh_host_*_key.pub there), then connect once with: " +
-			command + Quote(h.e.Destination),
+	return hint + "connect once with: " + h.e.sshCommand()
+}
+
+// keepsRecords is whether the user's known_hosts is, or would be, a file.
+func (h *hostKeys) keepsRecords() bool {
+	if len(h.s.userKnown) == 0 {
+		return false
 	}
+	st, err := os.Stat(h.s.userKnown[0])
+	return err != nil || st.Mode().IsRegular()
 }
 
 // accept takes a new key and records it. said is what the user is told.
@@ -77,27 +98,39 @@ func (h *hostKeys) consult(key ssh.PublicKey, notes []string) *Error {
 		}
 	}
 	fingerprint := ssh.FingerprintSHA256(key)
-	answer, err := h.pool.ask(h.ctx, Question{
+	q := Question{
 		Kind: QuestionHostKey, Endpoint: h.e, Echo: true,
 		Text:   fmt.Sprintf("Is this the key of %s? (yes, no or the fingerprint)", Neutralise(h.e.Destination)),
 		Detail: NeutraliseLines(h.describe(key, notes)),
-	})
-	if h.ctx.Err() != nil {
-		return contextError(h.ctx, h.e, "asking for the key of "+h.where(), false)
 	}
-	answer = strings.TrimSpace(answer)
-	switch {
-	case err != nil:
-		return h.refuse(key, notes, fmt.Errorf("the question for it was not answered: %w", err))
-	case strings.EqualFold(answer, "yes"), answer == fingerprint:
-		return h.accept(key, fmt.Sprintf("recorded the %s key %s, as you said", key.Type(), fingerprint))
+	for range hostKeyTries {
+		answer, err := h.pool.ask(h.ctx, q)
+		switch answer = strings.TrimSpace(answer); {
+		case h.ctx.Err() != nil:
+			return contextError(h.ctx, h.e, "asking for the key of "+h.where(), false)
+		case err != nil:
+			return h.refuse(key, notes, unanswered("whether that is its key", err))
+		case strings.EqualFold(answer, "yes"), answer == fingerprint:
+			return h.accept(key, fmt.Sprintf("recorded the %s key %s, as you said", key.Type(), fingerprint))
+		case strings.EqualFold(answer, "no"):
+			return h.refuse(key, notes, errors.New("you did not take it for the host's"))
+		}
+		// Neither, so a slip: other questions may have shown between, hence the key again.
+		q.Detail = fmt.Sprintf("Please type yes, no or the fingerprint. The %s key of %s has %s", key.Type(), Neutralise(h.where()), fingerprint)
 	}
-	return h.refuse(key, notes, fmt.Errorf("you did not take it for the host's"))
+	return h.refuse(key, notes, errors.New("no answer was yes, no or the fingerprint"))
 }
+
+// hostKeyTries is how often a person is asked about one host before what is no
+// answer counts as a no; OpenSSH asks for ever.
+const hostKeyTries = 3
 
 // describe is what a person needs to know an unknown key by.
 func (h *hostKeys) describe(key ssh.PublicKey, notes []string) string {
 	var b strings.Builder
+	if h.fault != nil {
+		fmt.Fprintf(&b, "%s: %s.\n", h.where(), h.fault.what)
+	}
 	fmt.Fprintf(&b, "%s is not known yet.\nIts %s key has the fingerprint %s\n", h.where(), key.Type(), ssh.FingerprintSHA256(key))
 	for _, n := range notes {
 		b.WriteString(n + "\n")

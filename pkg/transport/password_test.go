@@ -47,8 +47,8 @@ func TestPassword(t *testing.T) {
 	}{
 		{"right", s.only(none), []string{madeUp}, 1, ""},
 		{"wrong twice, then right", s.only(none), []string{"no", "no", madeUp}, 3, ""},
-		{"wrong three times", s.only(none), []string{"no"}, 3, "permission denied (publickey,password)"},
-		{"as often as is set", s.only(none, "NumberOfPasswordPrompts 1"), []string{"no", madeUp}, 1, "permission denied"},
+		{"wrong three times", s.only(none), []string{"no"}, 3, "permission denied (publickey,password); 3 passwords were refused"},
+		{"as often as is set", s.only(none, "NumberOfPasswordPrompts 1"), []string{"no", madeUp}, 1, "permission denied (publickey,password); 1 password was refused"},
 		{"a key goes first", s.endpoint(), []string{madeUp}, 0, ""},
 		{"unless the password is preferred", s.endpoint("PreferredAuthentications password,publickey"), []string{madeUp}, 1, ""},
 		{"a refused password is followed by a key", s.endpoint("PreferredAuthentications password,publickey", "NumberOfPasswordPrompts 2"), []string{"no"}, 2, ""},
@@ -73,6 +73,51 @@ func TestPassword(t *testing.T) {
 			}
 		})
 	}
+	t.Run("advice fits the methods", func(t *testing.T) {
+		refused := "the server said no to what was answered"
+		for _, tc := range []struct {
+			config      string
+			answer      string // empty: there is nobody to ask
+			says, lacks []string
+		}{
+			{"", "no", []string{refused, "takes keys, too"}, []string{"terminal"}},
+			{"", "", []string{"no key was offered", "on a terminal", "ssh-add"}, []string{refused}},
+			{"PreferredAuthentications password", "no", []string{refused}, []string{"key", "IdentityFile", "terminal"}},
+			{"PreferredAuthentications password", "", []string{"on a terminal"}, []string{"key", "IdentityFile", "ssh-add"}},
+			{"PubkeyAuthentication no", "no", []string{refused}, []string{"IdentityFile", "ssh-add"}},
+			{"PubkeyAuthentication no", "", []string{"on a terminal"}, []string{"IdentityFile", "ssh-add"}},
+			{"PreferredAuthentications publickey", "no", []string{"no key was offered"}, []string{refused, "terminal", "password"}},
+			{"PreferredAuthentications hostbased", "no", []string{"PreferredAuthentications in ssh_config"}, []string{refused, "terminal", "key"}},
+		} {
+			o := Options{}
+			if tc.answer != "" {
+				o = says(tc.answer).options()
+			}
+			var lines []string
+			if tc.config != "" {
+				lines = append(lines, tc.config)
+			}
+			err := refusal(t, newPool(t, o), s.only(none, append(lines, "NumberOfPasswordPrompts 1")...), KindAuth)
+			wantText(t, err.Hint, tc.says...)
+			for _, part := range tc.lacks {
+				if strings.Contains(err.Hint, part) {
+					t.Errorf("%q with the answer %q: the hint %q speaks of %q", tc.config, tc.answer, err.Hint, part)
+				}
+			}
+		}
+	})
+	t.Run("a person who is not there", func(t *testing.T) {
+		for why, want := range map[string]string{
+			"gone\x1b":                      "the question for the password of " + account + " was not answered: gone␛",
+			"the question was not answered": "the question for the password of " + account + " was not answered",
+		} {
+			p := &person{answers: func(int, Question) (string, error) { return "", errors.New(why) }}
+			err := refusal(t, newPool(t, p.options()), s.only(none), KindAuth)
+			if !strings.HasSuffix(err.Hint, "\n"+want) || strings.Contains(err.Error(), "refused;") {
+				t.Errorf("got %v; hint %q", &err, err.Hint)
+			}
+		}
+	})
 	t.Run("nobody to ask", func(t *testing.T) {
 		err := refusal(t, newPool(t, Options{}), s.only(none), KindAuth)
 		wantText(t, err.Hint, "password: not tried, nobody can be asked here", "on a terminal", "ssh-add")
@@ -109,6 +154,10 @@ func TestKeyboardInteractive(t *testing.T) {
 			p.wantAsked(t, tc.asked, tc.kind)
 		})
 	}
+	t.Run("wrong, one and the other", func(t *testing.T) {
+		err := refusal(t, newPool(t, says("no").options()), s.only(none, "NumberOfPasswordPrompts 1"), KindAuth)
+		wantText(t, err.Error(), "1 answer was refused; 1 password was refused")
+	})
 	t.Run("wrong three times, and then by password", func(t *testing.T) {
 		p := &person{answers: func(_ int, q Question) (string, error) {
 			if q.Kind == QuestionPassword {
@@ -131,6 +180,8 @@ func TestSeveralMethods(t *testing.T) {
 		p := says(madeUp)
 		succeed(t, newPool(t, p.options()), s.endpoint())
 		p.wantAsked(t, 1, QuestionPassword)
+		wrong := refusal(t, newPool(t, says("no").options()), s.endpoint("NumberOfPasswordPrompts 2"), KindAuth)
+		wantText(t, wrong.Error(), "it accepted publickey and wants password as well; 2 passwords were refused")
 		err := refusal(t, newPool(t, Options{}), s.endpoint(), KindAuth)
 		wantText(t, err.Error(), "it accepted publickey and wants password as well")
 		wantText(t, err.Hint, "password: not tried")
@@ -189,6 +240,18 @@ func TestQuestionsOfAServer(t *testing.T) {
 		wantText(t, q[0].Detail, "Two steps", "read\nthis")
 		if all := fmt.Sprint(q); strings.ContainsAny(all, "\x1b\a\r") || strings.Contains(q[0].Text, "\n") {
 			t.Errorf("a question is not neutral: %q", all)
+		}
+	})
+	t.Run("not answered", func(t *testing.T) {
+		rounds = func(ask ssh.KeyboardInteractiveChallenge) error {
+			_, err := ask("", "", []string{"?"}, []bool{true})
+			return err
+		}
+		p := &person{answers: func(int, Question) (string, error) { return "", errUnanswered }}
+		err := refusal(t, newPool(t, p.options()), e, KindAuth)
+		wantText(t, err.Hint, "the question by the server was not answered")
+		if strings.Contains(err.Error(), "answer was refused") {
+			t.Errorf("got %v", &err)
 		}
 	})
 	t.Run("too many", func(t *testing.T) {

@@ -110,34 +110,45 @@ func TestPassphrase(t *testing.T) {
 	}
 	write(t, s.path("authorized_keys"), string(authorized)+string(ssh.MarshalAuthorizedKey(oldPub)))
 
+	takes := "takes the key " + locked + " for " + userName(t) + ", but it stays locked: "
 	for _, tc := range []struct {
 		name    string
 		e       Endpoint
 		answers []string
 		asked   int
-		hint    string // of the refusal; empty: it connects
+		text    string // of the refusal; empty: it connects
+		hint    string // what its first line says
 	}{
-		{"right", s.only(locked), []string{phrase}, 1, ""},
-		{"wrong twice, then right", s.only(locked), []string{"no", "neither", phrase}, 3, ""},
-		{"wrong three times", s.only(locked), []string{"no"}, 3, locked + " was not unlocked: no passphrase fitted"},
-		{"as often as is set", s.only(locked, "NumberOfPasswordPrompts 1"), []string{"no", phrase}, 1, "no passphrase fitted"},
-		{"skipped", s.only(locked), []string{""}, 1, locked + " was skipped"},
-		{"the server would not take it", s.only(foreign), []string{phrase}, 0, "refused: " + foreign},
-		{"the server takes the other one", s.only(s.client, "IdentityFile "+foreign), []string{phrase}, 0, ""},
-		{"never in batch", s.only(locked, "BatchMode yes"), []string{phrase}, 0, "BatchMode is set"},
-		{"its public half is not known", s.only(old), []string{phrase}, 1, ""},
-		{"its public half is not known, in batch", s.only(old, "BatchMode yes"), []string{phrase}, 0, "BatchMode is set"},
+		{"right", s.only(locked), []string{phrase}, 1, "", ""},
+		{"wrong twice, then right", s.only(locked), []string{"no", "neither", phrase}, 3, "", ""},
+		{"wrong three times", s.only(locked), []string{"no"}, 3, takes + "no passphrase fitted", "try again with the key's passphrase"},
+		{"as often as is set", s.only(locked, "NumberOfPasswordPrompts 1"), []string{"no", phrase}, 1, takes + "no passphrase fitted", "ssh-add " + Quote(locked)},
+		{"skipped", s.only(locked), []string{""}, 1, takes + "no passphrase was given", "try again with the key's passphrase"},
+		{"the server would not take it", s.only(foreign), []string{phrase}, 0, "permission denied (publickey)", "authorized_keys"},
+		{"the server takes the other one", s.only(s.client, "IdentityFile "+foreign), []string{phrase}, 0, "", ""},
+		{"never in batch", s.only(locked, "BatchMode yes"), []string{phrase}, 0, takes + "its passphrase is needed, and BatchMode is set", "load the locked key into an agent: ssh-add " + Quote(locked)},
+		{"among refused ones", s.only(foreign, "IdentityFile "+locked), []string{""}, 1, takes + "no passphrase was given", "try again with the key's passphrase"},
+		{"its public half is not known", s.only(old), []string{phrase}, 1, "", ""},
+		{"its public half is not known, and skipped", s.only(old), []string{""}, 1, "permission denied (publickey); the key " + old + " stays locked: no passphrase was given", "ssh-add " + Quote(old)},
+		{"its public half is not known, in batch", s.only(old, "BatchMode yes"), []string{phrase}, 0, old + " stays locked: its passphrase is needed, and BatchMode is set", "ssh-add " + Quote(old)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := says(tc.answers...)
 			pool := newPool(t, p.options())
-			if tc.hint == "" {
+			if tc.text == "" {
 				succeed(t, pool, tc.e)
 			} else {
 				err := refusal(t, pool, tc.e, KindAuth)
-				wantText(t, err.Hint, tc.hint)
+				wantText(t, err.Error(), tc.text)
+				first, rest, _ := strings.Cut(err.Hint, "\n")
+				wantText(t, first, tc.hint)
 				if strings.Contains(err.Hint+err.Error(), phrase) {
 					t.Error("the error has the passphrase in it")
+				}
+				for line := range strings.Lines(rest) {
+					if strings.HasPrefix(line, "refused: ") != strings.Contains(line, foreign) || strings.Contains(line, foreign) && strings.Contains(line, locked) {
+						t.Errorf("of the refused keys it says %q", line)
+					}
 				}
 			}
 			p.wantAsked(t, tc.asked, QuestionPassphrase)
@@ -148,6 +159,12 @@ func TestPassphrase(t *testing.T) {
 			}
 		})
 	}
+	t.Run("nobody to ask", func(t *testing.T) {
+		err := refusal(t, newPool(t, Options{}), s.only(locked), KindAuth)
+		wantText(t, err.Error(), takes+"its passphrase is needed, and nobody can be asked here")
+		first, _, _ := strings.Cut(err.Hint, "\n")
+		wantText(t, first, "run it on a terminal", "ssh-add "+Quote(locked))
+	})
 
 	t.Run("once for all endpoints", func(t *testing.T) {
 		before := s.logged("Postponed publickey")
@@ -168,7 +185,7 @@ func TestPassphrase(t *testing.T) {
 		p := says("", phrase)
 		pool := newPool(t, p.options())
 		refusal(t, pool, s.only(locked), KindAuth)
-		wantText(t, refusalHint(t, pool, s.only(locked)), "was not unlocked a moment ago")
+		wantText(t, refusalHint(t, pool, s.only(locked)), "it was not unlocked a moment ago")
 		p.wantAsked(t, 1, QuestionPassphrase)
 	})
 	t.Run("a skipped key is followed by others", func(t *testing.T) {
@@ -182,7 +199,8 @@ func TestPassphrase(t *testing.T) {
 	t.Run("a person who is not there", func(t *testing.T) {
 		p := &person{answers: func(int, Question) (string, error) { return "", fmt.Errorf("no terminal\x1b[2J") }}
 		err := refusal(t, newPool(t, p.options()), s.only(locked), KindAuth)
-		wantText(t, err.Hint, "a question was not answered: no terminal")
+		wantText(t, err.Error(), takes+"the question for its passphrase was not answered")
+		wantText(t, err.Hint, "the question for the passphrase of "+locked+" was not answered: no terminal")
 		if strings.Contains(err.Hint, "\x1b") {
 			t.Errorf("the hint is %q", err.Hint)
 		}

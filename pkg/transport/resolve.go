@@ -38,7 +38,7 @@ func (p *Pool) resolve(ctx context.Context, k routeKey) (*settings, *Error) {
 		if errors.Is(err, errJumpLoop) {
 			return nil, &Error{Kind: KindProxy, Endpoint: e, Err: err, Hint: jumpLoopHint}
 		}
-		return nil, &Error{Kind: KindConfig, Endpoint: e, Err: err, Hint: "mend that in ssh_config; where an ssh binary is installed, see what `ssh -G " + Neutralise(t.host) + "` says"}
+		return nil, &Error{Kind: KindConfig, Endpoint: e, Err: err, Hint: e.configHint()}
 	}
 	if k.jump != "" {
 		s.proxyJump, s.proxyCommand = k.jump, ""
