@@ -5,9 +5,11 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -59,7 +61,7 @@ func readKey(path string) *keyFile {
 	if text == nil {
 		return f
 	}
-	inner := embeddedPublic(text)
+	inner, cipher := embedded(text)
 	if f.pub == nil {
 		f.pub = inner
 	}
@@ -78,8 +80,12 @@ func readKey(path string) *keyFile {
 		}
 	case inner != nil && strings.HasPrefix(inner.Type(), "sk-"):
 		f.why = "is a security key, which works through an agent only: add it with ssh-add"
+	case usable && cipher != "" && !slices.Contains(readableCiphers, cipher):
+		f.why = fmt.Sprintf("is encrypted by %s, which can be opened through an agent only: add it with ssh-add, or encrypt it anew by ssh-keygen -p -Z aes256-ctr -f %s", Neutralise(cipher), Quote(path))
 	case usable:
 		f.locked = text
+	case bytes.Contains(text, []byte("-----BEGIN ENCRYPTED PRIVATE KEY-----")):
+		f.why = "is an encrypted PKCS#8 key, which can be opened through an agent only: add it with ssh-add, or write it anew by ssh-keygen -p -f " + Quote(path)
 	default:
 		f.why = "is no key that can be used from a file: " + err.Error()
 	}
@@ -125,17 +131,21 @@ func parsePublic(text []byte) ssh.PublicKey {
 	return nil
 }
 
-// embeddedPublic reads the public half that an OpenSSH private key file has in
-// the clear, also of keys whose private half the library can't use; nil if there
-// is none.
-func embeddedPublic(text []byte) ssh.PublicKey {
+// readableCiphers are those of an OpenSSH private key file that the library knows.
+// Others are told of before anybody is asked for a passphrase.
+var readableCiphers = []string{"aes256-ctr", "aes256-cbc"}
+
+// embedded reads what an OpenSSH private key file has in the clear, also of keys
+// whose private half the library can't use: the public half, nil if there is
+// none, and how the rest is encrypted.
+func embedded(text []byte) (pub ssh.PublicKey, cipher string) {
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != "OPENSSH PRIVATE KEY" {
-		return nil
+		return nil, ""
 	}
 	rest, ok := bytes.CutPrefix(block.Bytes, []byte("openssh-key-v1\x00"))
 	if !ok {
-		return nil
+		return nil, ""
 	}
 	var head struct {
 		Cipher, KDF, Options string
@@ -144,13 +154,12 @@ func embeddedPublic(text []byte) ssh.PublicKey {
 		Rest                 []byte `ssh:"rest"`
 	}
 	if err := ssh.Unmarshal(rest, &head); err != nil || head.Keys != 1 {
-		return nil
+		return nil, ""
 	}
-	pub, err := ssh.ParsePublicKey(head.Public)
-	if err != nil {
-		return nil
+	if pub, err := ssh.ParsePublicKey(head.Public); err == nil {
+		return pub, head.Cipher
 	}
-	return pub
+	return nil, head.Cipher
 }
 
 // readKeyFile reads at most what a key can be, in case the name is that of a

@@ -46,7 +46,7 @@ func FuzzKeyFile(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		embeddedPublic(text)
+		embedded(text)
 		pub := parsePublic(text)
 		keys, err := parseRevoked(text)
 		for _, k := range append(keys, pub) {

@@ -59,6 +59,10 @@ func checkHostCert(cert *ssh.Certificate, principal string, now time.Time) error
 		return errors.New("its certificate is for a user, not for a host")
 	case cert.Signature.Format == ssh.KeyAlgoRSA:
 		return errors.New("its certificate is signed with SHA-1") // as CASignatureAlgorithms has it
+	case len(cert.ValidPrincipals) == 0:
+		// Up to OpenSSH 9.2 at least that means every host; the library, like this
+		// package, takes it for a certificate that somebody forgot to limit.
+		return errors.New("its certificate names no host")
 	case !slices.Contains(cert.ValidPrincipals, principal):
 		return fmt.Errorf("its certificate is for %s, not for %s", strings.Join(cert.ValidPrincipals, ","), principal)
 	case expired(cert, now):

@@ -82,6 +82,7 @@ func TestHostCertFault(t *testing.T) {
 		{"expired", "-n 127.0.0.1 -V 20200101000000Z:20200102000000Z", "@cert-authority", "its certificate expired on 2020-01-02T00:00:00Z;", "renewed"},
 		{"not yet valid", "-n 127.0.0.1 -V 20990101000000Z:20990102000000Z", "@cert-authority", "its certificate is not valid before 2099-01-01T00:00:00Z;", "clock"},
 		{"for another name", "-n elsewhere", "@cert-authority", "its certificate is for elsewhere, not for 127.0.0.1;", "issued for 127.0.0.1"},
+		{"for nobody", "", "@cert-authority", "its certificate names no host;", "issued for 127.0.0.1"},
 		{"of an authority that nobody knows", "-n 127.0.0.1", "# no line", "no known_hosts file has " + s.addr(), "compare the fingerprint"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

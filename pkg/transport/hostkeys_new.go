@@ -69,12 +69,12 @@ func (h *hostKeys) accept(key ssh.PublicKey, said string) *Error {
 	}
 	kept, err := recordHostKey(h.s.userKnown[0], h.names[0], key, h.s.hashKnown)
 	switch {
-	case err != nil && h.s.strict != "no":
+	case errors.Is(err, errOtherKey):
 		return &Error{
-			Kind: KindHostKeyUnknown, Endpoint: h.e, Err: fmt.Errorf("%s: its new key cannot be recorded: %w", h.where(), err),
-			Hint: "make " + h.s.userKnown[0] + " writable, or name another UserKnownHostsFile in ssh_config",
+			Kind: KindHostKeyChanged, Endpoint: h.e, Err: fmt.Errorf("%s: %w", h.where(), err),
+			Hint: "somebody else accepted another key for this name just now: see which one is the host's",
 		}
-	case err != nil:
+	case err != nil: // ssh goes on, too
 		h.say(fmt.Sprintf("%s: its key cannot be recorded: %v", h.where(), err))
 	case !kept:
 		said += fmt.Sprintf(" and kept no record of it (%s is no file)", h.s.userKnown[0])

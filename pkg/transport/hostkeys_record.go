@@ -16,6 +16,9 @@ import (
 // recordLockDeadline bounds the wait for another process that writes known_hosts.
 const recordLockDeadline = 5 * time.Second
 
+// errOtherKey is why a key that was unknown a moment ago is not recorded.
+var errOtherKey = errors.New("another key was recorded for the host meanwhile")
+
 // recordHostKey appends a line to a known_hosts file, under a lock, unless
 // another process has meanwhile recorded the host: then the key must be the same.
 // name is as the file has it. kept is false where file is a device.
@@ -43,7 +46,7 @@ func recordHostKey(file, name string, key ssh.PublicKey, hash bool) (kept bool, 
 			return true, nil
 		}
 		if k.kind == key.Type() {
-			return false, fmt.Errorf("%s was given another key for the host meanwhile", k.at())
+			return false, fmt.Errorf("%s: %w", k.at(), errOtherKey)
 		}
 	}
 	entry := name
