@@ -33,7 +33,7 @@ func (p *Pool) resolve(ctx context.Context, k routeKey) (*settings, *Error) {
 	}
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, contextError(ctx, e, "reading ssh_config", false)
+			return nil, contextError(ctx, e, readingConfig, false)
 		}
 		if errors.Is(err, errJumpLoop) {
 			return nil, &Error{Kind: KindProxy, Endpoint: e, Err: err, Hint: jumpLoopHint}
