@@ -3,7 +3,6 @@ package transport
 import (
 	"context"
 	"fmt"
-	"net"
 	"slices"
 
 	"golang.org/x/crypto/ssh"
@@ -144,24 +143,6 @@ func (l *login) unsigned(why string) {
 func (l *login) close() {
 	l.cancel(context.Canceled)
 	l.agent.close()
-}
-
-// watch gives conn so that the login, and with it an open question, ends when
-// the other side goes away.
-func (l *login) watch(conn net.Conn) net.Conn { return &watchedConn{Conn: conn, gone: l.cancel} }
-
-// watchedConn tells of the first failure to read.
-type watchedConn struct {
-	net.Conn
-	gone context.CancelCauseFunc
-}
-
-func (c *watchedConn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if err != nil {
-		c.gone(err)
-	}
-	return n, err
 }
 
 // canAsk is whether there is a person; why is the reason if not.

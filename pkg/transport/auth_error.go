@@ -102,7 +102,7 @@ func handshakeError(keys *hostKeys, l *login, err error, dropped bool) *Error {
 	case dropped:
 		return &Error{
 			Kind: KindConnect, Endpoint: e, Err: fmt.Errorf("%s closed the connection before login: %w", s.addr(), err),
-			Hint: "sshd may have had too many logins at once (MaxStartups), or refuse this address",
+			Hint: "sshd may have had too many logins at once (MaxStartups), or refuse this address, perhaps for a while (PerSourcePenalties)",
 		}
 	case errors.As(err, &algo):
 		return &Error{

@@ -51,7 +51,7 @@ func (p *Pool) checkChain(ctx context.Context, k routeKey, s *settings) *Error {
 		var err *Error
 		if s, err = p.resolve(ctx, at); err != nil {
 			if ctx.Err() != nil {
-				return contextError(ctx, k.Endpoint, "reading ssh_config for the jump host "+at.String(), false)
+				return contextError(ctx, k.Endpoint, readingConfig+" for the jump host "+at.String(), false)
 			}
 			return &Error{Kind: KindProxy, Endpoint: k.Endpoint, Err: fmt.Errorf("jump host: %w: %s", err, showChain(chain)), Hint: err.Hint}
 		}

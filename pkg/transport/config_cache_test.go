@@ -142,6 +142,23 @@ func TestConfigIsReadOnce(t *testing.T) {
 	step("a file that is being written", "box", 2, func(s *settings) bool { return s.port == 44 })
 }
 
+// TestForkIsAskedAboutTwice runs ssh -G again for a ForkAfterAuthentication, and
+// only for that.
+func TestForkIsAskedAboutTwice(t *testing.T) {
+	for text, want := range map[string]int{
+		"Host *\n ForkAfterAuthentication yes\n":                   2,
+		"Host *\n ForkAfterAuthentication no\n":                    1,
+		"Host *\n NoSuchKeyword yes\n":                             1,
+		"Host *\n ForkAfterAuthentication yes\n NoSuchKeyword y\n": 1,
+	} {
+		c := newCountedSSH(t, false)
+		_, err := resolved(t, newPool(t, Options{SSHBinary: c.path("ssh")}), text, "box")
+		if bad := strings.Contains(text, "NoSuchKeyword"); (err != nil) != bad || c.runs() != want {
+			t.Errorf("%q: ran ssh %d times, want %d: %v", text, c.runs(), want, err)
+		}
+	}
+}
+
 // TestTraceChangesNothing has the same settings with and without the -v that
 // tells which files are read.
 func TestTraceChangesNothing(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"slices"
 	"syscall"
 	"time"
@@ -16,7 +17,7 @@ import (
 // connect makes one connection. It ends when ctx does, at any point.
 func (r *route) connect(ctx context.Context, d *dialing) (*link, *Error) {
 	e := r.key.Endpoint
-	d.doing("reading ssh_config")
+	d.doing(readingConfig)
 	s, err := r.pool.resolve(ctx, r.key)
 	if err != nil {
 		return nil, err
@@ -25,7 +26,7 @@ func (r *route) connect(ctx context.Context, d *dialing) (*link, *Error) {
 	g := r.pool.gate(s.gateKey())
 	for try := 0; ; try++ {
 		if g.enter(ctx) != nil {
-			return nil, contextError(ctx, e, "waiting for other logins to "+s.addr(), false)
+			return nil, contextError(ctx, e, awaitingLogins+s.addr(), false)
 		}
 		once, cancel := r.pool.WithTimeout(ctx, r.pool.opts.DialTimeout)
 		ln, dropped, err := r.connectOnce(once, s, d)
@@ -34,7 +35,7 @@ func (r *route) connect(ctx context.Context, d *dialing) (*link, *Error) {
 		if err == nil || !dropped || ctx.Err() != nil || !dropPolicy.again(try, crowded) {
 			return ln, err
 		}
-		d.doing("waiting to try again, since the server dropped a login (MaxStartups?), to " + s.addr())
+		d.doing(awaitingRoom + s.addr())
 		pause(ctx, dropPolicy.wait(try))
 	}
 }
@@ -69,7 +70,7 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 	if err != nil {
 		return nil, false, err
 	}
-	d.doing("waiting for the SSH greeting of " + s.addr())
+	d.doing(awaitingGreeting + s.addr())
 	login := newLogin(ctx, r.pool, e, s)
 	defer login.close()
 	config := clientConfig(s)
@@ -82,10 +83,11 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 	defer greeting.stop()
 	config.HostKeyCallback = func(name string, addr net.Addr, key ssh.PublicKey) error {
 		greeting.stop()
-		d.doing("logging in to " + s.addr() + " as " + s.user)
+		d.doing(loggingIn + s.addr() + " as " + s.user)
 		return keys.check(name, addr, key)
 	}
-	sc, chans, reqs, herr := ssh.NewClientConn(login.watch(conn), s.addr(), config)
+	watched := login.watch(conn)
+	sc, chans, reqs, herr := ssh.NewClientConn(watched, s.addr(), config)
 	cut := !stop()
 	if herr == nil && cut {
 		_ = sc.Close()
@@ -94,17 +96,33 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 	if herr != nil {
 		defer under()
 		defer func() { _ = conn.Close() }()
+		stray := watched.stray()
+		other := notSSH(e, s, stray)
 		if ctx.Err() != nil {
+			if cause := context.Cause(ctx); other != nil && errors.Is(cause, context.DeadlineExceeded) {
+				return nil, false, other.late(cause)
+			}
 			return nil, false, contextError(ctx, e, d.what(), false)
 		}
-		if greeting.passed.Load() {
-			return nil, false, greeting.err(e, s)
-		}
-		if pc, ok := conn.(*commandConn); ok && !keys.seen {
+		if pc, ok := conn.(*commandConn); ok && !keys.seen && !greeting.passed.Load() {
 			why := pc.failure()
+			if stray != "" {
+				why = fmt.Errorf("%w; it sent %q, which is no SSH greeting", why, stray)
+			}
 			return nil, proxyWasDropped(why), &Error{Kind: KindProxy, Endpoint: e, Err: why, Hint: "try the ProxyCommand of ssh_config by hand"}
 		}
+		switch passed := greeting.passed.Load(); {
+		case passed && other != nil:
+			return nil, false, other.late(os.ErrDeadlineExceeded)
+		case passed:
+			return nil, false, greeting.err(e, s)
+		case other != nil:
+			return nil, false, other
+		}
 		dropped := !keys.seen && hungUp(herr)
+		if dropped && stray != "" {
+			herr = fmt.Errorf("%s: %w", stray, herr)
+		}
 		return nil, dropped, handshakeError(keys, login, herr, dropped)
 	}
 	every, misses := r.pool.opts.KeepAlive, 3

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Kind says what went wrong on the way to an endpoint. A script's own non-zero
@@ -124,7 +125,35 @@ func contextError(ctx context.Context, e Endpoint, doing string, started bool) *
 	}
 	return &Error{
 		Kind: KindTimeout, Endpoint: e, Started: started,
-		Hint: "the machine did not answer in time: see whether it is up and reachable, or allow more time",
+		Hint: timeoutHint(doing),
 		Err:  fmt.Errorf("out of time while %s: %w", doing, cause),
 	}
+}
+
+// The beginnings of what a call may be doing of which the machine's silence is
+// not the likeliest reason to run out of time.
+const (
+	readingConfig    = "reading ssh_config"
+	awaitingGreeting = "waiting for the SSH greeting of "
+	awaitingLogins   = "waiting for other logins to "
+	awaitingRoom     = "waiting to try again, since the server dropped a login (MaxStartups?), to "
+	loggingIn        = "logging in to "
+	awaitingChannel  = "waiting for a free channel"
+)
+
+// timeoutHint says what to do when the time was over while doing what doing says.
+func timeoutHint(doing string) string {
+	for _, h := range []struct{ doing, hint string }{
+		{readingConfig, "the machine was not asked yet: see what takes so long here, such as a command of Match exec in ssh_config, or allow more time"},
+		{awaitingGreeting, "something listens there and has not greeted: see whether it is an SSH server, and how busy the machine is, or allow more time"},
+		{awaitingLogins, "logins go on a few at a time to one address: see what holds up the others, or allow more time"},
+		{awaitingRoom, "the server has no room for more logins: see MaxStartups of its sshd, or allow more time"},
+		{loggingIn, "the machine answers, and the login takes long: see an agent or a security key that waits for you here, and how busy the machine is, or allow more time"},
+		{awaitingChannel, "what runs on the host already leaves no room: see what takes so long there, or allow more time"},
+	} {
+		if strings.HasPrefix(doing, h.doing) {
+			return h.hint
+		}
+	}
+	return "the machine did not answer in time: see whether it is up and reachable, or allow more time"
 }

@@ -76,6 +76,7 @@ func TestKinds(t *testing.T) {
 		{name: "a closed port", kind: KindConnect, text: "refused", hint: "see whether sshd runs", e: at(freePort(t))},
 		{name: "a silent port", kind: KindTimeout, text: "greeting", hint: "allow more time", e: at(silentListener(t)), ctx: shortly},
 		{name: "a silent port, by ConnectTimeout", kind: KindTimeout, hint: "see whether it is an SSH server", e: s.endpoint(fmt.Sprintf("Port %d", silentListener(t)), "ConnectTimeout 1")},
+		{name: "a slow Match exec", kind: KindTimeout, text: "reading ssh_config", hint: "the machine was not asked yet", e: Endpoint{Destination: "box", ConfigFile: s.configFile("Match exec \"sleep 600\"\n", s.block("box"))}, ctx: shortly},
 		{name: "an unknown host", kind: KindHostKeyUnknown, hint: "compare the fingerprint", e: s.endpoint("UserKnownHostsFile " + s.path("none_known"))},
 		{name: "a changed host", kind: KindHostKeyChanged, hint: "ssh-keygen", e: changed.endpoint()},
 		{name: "a key that is not taken", kind: KindAuth, hint: other, e: wrong(s)},

@@ -33,7 +33,7 @@ func (p *Pool) resolve(ctx context.Context, k routeKey) (*settings, *Error) {
 	}
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, contextError(ctx, e, "reading ssh_config", false)
+			return nil, contextError(ctx, e, readingConfig, false)
 		}
 		if errors.Is(err, errJumpLoop) {
 			return nil, &Error{Kind: KindProxy, Endpoint: e, Err: err, Hint: jumpLoopHint}
@@ -81,11 +81,14 @@ func resolveBySSH(ctx context.Context, k configKey) (*reading, error) {
 	if k.jump != "" {
 		args = append(args, "-J", k.jump)
 	}
-	cmd := exec.CommandContext(ctx, k.binary, append(args, "--", k.target.host)...)
-	inOwnGroup(cmd)
-	var stdout, stderr capped
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
+	args = append(args, "--", k.target.host)
+	stdout, stderr, err := runSSH(ctx, k.binary, args)
+	if err != nil && ctx.Err() == nil && strings.Contains(stderr.String(), "Cannot fork into background without a command") {
+		// ForkAfterAuthentication yes: ssh 9.2 minds it even with -G, and for us it
+		// changes nothing.
+		stdout, stderr, err = runSSH(ctx, k.binary, append([]string{"-o", "ForkAfterAuthentication=no"}, args...))
+	}
+	if err != nil {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("%s -G: %w", k.binary, context.Cause(ctx))
 		}
@@ -101,6 +104,15 @@ func resolveBySSH(ctx context.Context, k configKey) (*reading, error) {
 	r.ran = r.ran || stderr.full
 	r.doubtAgent(ctx, k)
 	return &r, nil
+}
+
+// runSSH runs ssh once and gives what it printed.
+func runSSH(ctx context.Context, binary string, args []string) (stdout, stderr *capped, err error) {
+	stdout, stderr = &capped{}, &capped{}
+	cmd := exec.CommandContext(ctx, binary, args...)
+	inOwnGroup(cmd)
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	return stdout, stderr, cmd.Run()
 }
 
 // doubtAgent has a second opinion on an agent's path that ssh -G prints as

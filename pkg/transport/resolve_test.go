@@ -110,6 +110,7 @@ func TestResolvers(t *testing.T) {
 			return s.macs == nil && !slices.Contains(s.ciphers, "aes128-ctr") && slices.Contains(s.ciphers, "aes128-gcm@openssh.com")
 		}},
 		{"a revoked file", "Host *\n RevokedHostKeys ~/r\n", "box", func(s *settings) bool { return s.revoked == home+"/r" }},
+		{"ssh into the background", "Host box\n ForkAfterAuthentication yes\n User me\n", "box", func(s *settings) bool { return s.user == "me" && len(s.unhonoured) == 0 }},
 		{"IPv6", "", "[::1]:2222", func(s *settings) bool { return s.addr() == "[::1]:2222" }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

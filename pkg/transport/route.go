@@ -106,7 +106,7 @@ func (d *dialing) what() string {
 			return *s
 		}
 	}
-	return "waiting for a free channel"
+	return awaitingChannel
 }
 
 // pick takes the fullest usable link that has room, so that others may idle out.
