@@ -46,6 +46,8 @@ type login struct {
 	allowed  []string // the methods it takes now
 	accepted []string // those that it took, and wanted more
 	notes    []string // why something was not tried
+	said     string   // by the server; hostile
+	heard    bool     // the user will be told of it
 }
 
 func newLogin(ctx context.Context, p *Pool, e Endpoint, s *settings) *login {

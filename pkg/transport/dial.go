@@ -76,6 +76,7 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 	config := clientConfig(s)
 	config.HostKeyAlgorithms = keys.algorithms()
 	config.AuthCallback = login.next
+	config.BannerCallback = login.hear
 	// SetDeadline works on sockets only, not on a bastion's channel. Closing
 	// works on all.
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
@@ -102,7 +103,7 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 			if cause := context.Cause(ctx); other != nil && errors.Is(cause, context.DeadlineExceeded) {
 				return nil, false, other.late(cause)
 			}
-			return nil, false, contextError(ctx, e, d.what(), false)
+			return nil, false, login.explain(contextError(ctx, e, d.what(), false))
 		}
 		if pc, ok := conn.(*commandConn); ok && !keys.seen && !greeting.passed.Load() {
 			why := pc.failure()
@@ -123,7 +124,7 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 		if dropped && stray != "" {
 			herr = fmt.Errorf("%s: %w", stray, herr)
 		}
-		return nil, dropped, handshakeError(keys, login, herr, dropped)
+		return nil, dropped, login.explain(handshakeError(keys, login, herr, dropped))
 	}
 	every, misses := r.pool.opts.KeepAlive, 3
 	if s.aliveEvery > 0 {
