@@ -25,6 +25,21 @@ const (
 	QuestionKeyboard
 )
 
+var questionNames = map[QuestionKind]string{
+	QuestionHostKey:    "host key",
+	QuestionPassphrase: "passphrase",
+	QuestionPassword:   "password",
+	QuestionKeyboard:   "keyboard-interactive",
+}
+
+// String is the word for what the question is about.
+func (k QuestionKind) String() string {
+	if s, ok := questionNames[k]; ok {
+		return s
+	}
+	return fmt.Sprintf("question kind %d", int(k))
+}
+
 // Question is something that only a person can answer.
 type Question struct {
 	Kind     QuestionKind

@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,5 +77,20 @@ func TestClock(t *testing.T) {
 func TestAskNobody(t *testing.T) {
 	if _, err := newPool(t, Options{}).ask(t.Context(), Question{Kind: QuestionPassword}); !errors.Is(err, errNobody) {
 		t.Error(err)
+	}
+}
+
+// TestQuestionKinds holds that each kind has a word of its own, and no other
+// number has one.
+func TestQuestionKinds(t *testing.T) {
+	seen := map[string]bool{}
+	for k := QuestionHostKey; k <= QuestionKeyboard; k++ {
+		if s := k.String(); s == "" || strings.HasPrefix(s, "question kind") || seen[s] {
+			t.Errorf("kind %d is called %q", int(k), s)
+		}
+		seen[k.String()] = true
+	}
+	if s := (QuestionKeyboard + 1).String(); s != "question kind 5" {
+		t.Errorf("a kind that is none is called %q", s)
 	}
 }

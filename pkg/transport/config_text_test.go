@@ -174,6 +174,28 @@ func TestLeftOut(t *testing.T) {
 			t.Errorf("%q: got %+v, %v", text, s, err)
 		}
 	}
+	// Nothing hangs on these.
+	for _, text := range []string{
+		"Match originalhost other version x\n Compression yes\n Port 7\nHost *\n User u\n", "Match version x originalhost other\n Port 7\nMatch all\n User u\n",
+		"Match !originalhost box version x\n Compression yes\nMatch all\n User u\n",
+		"Host other\n Include " + fileOf(t, "Match version x", " Compression yes", "") + "\nHost *\n User u\n",
+	} {
+		s, err := resolved(t, p, text, "box")
+		if err != nil || len(s.origin.warnings) != 0 || s.user != "u" || s.port != 22 {
+			t.Errorf("%q: got %+v, %v", text, s, err)
+		}
+	}
+	// And on these it does, or may: ssh refuses a criterion that is none.
+	for _, text := range []string{
+		"Match originalhost other bogus x\n Compression yes\n",
+		"Match originalhost box version x\n Compression yes\n", "Match version x originalhost box\n Compression yes\n",
+		"Host box\n Include " + fileOf(t, "Match version x", " Compression yes", "") + "\n",
+	} {
+		s, err := resolved(t, p, text, "box")
+		if err != nil || len(s.origin.warnings) != 1 {
+			t.Errorf("%q: got %+v, %v", text, s, err)
+		}
+	}
 	if _, err := resolved(t, p, "CanonicalizeHostname always\n", "box"); err == nil || !strings.Contains(err.Error(), "CanonicalizeHostname") {
 		t.Errorf("canonical names: %v", err)
 	}

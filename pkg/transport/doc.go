@@ -14,9 +14,10 @@
 //
 // An endpoint is reached as OpenSSH would reach it: ssh_config (by ssh -G where
 // there is an ssh binary), known_hosts, agent and key files, ProxyJump and
-// ProxyCommand. Passwords and passphrases are not asked for. A setting that
-// would be unsafe to leave out is refused by name; others that are not acted on
-// are named to Options.Unhonoured.
+// ProxyCommand. What only a person knows (whether a new host key is right, a
+// passphrase, a password) is asked by Options.Ask, and without it not at all. A
+// setting that would be unsafe to leave out is refused by name; others that are
+// not acted on are named to Options.Unhonoured.
 //
 // What may live here: endpoints and how ssh_config resolves them, host keys,
 // authentication, the connection pool, the running of scripts and the framing

@@ -115,11 +115,11 @@ func TestExposedKey(t *testing.T) {
 	t.Run("locked", func(t *testing.T) {
 		file := s.path("locked")
 		write(t, file, string(text))
-		lock(t, file, "made-up phrase")
+		lock(t, file, "another made-up phrase")
 		if err := os.Chmod(file, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		p := says("made-up phrase")
+		p := says("another made-up phrase")
 		refusal(t, newPool(t, p.options()), s.only(file), KindAuth)
 		p.wantAsked(t, 0, QuestionPassphrase)
 	})

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -99,7 +100,7 @@ func TestConfigHint(t *testing.T) {
 		}
 	}
 	_, rerr := p.Resolve(t.Context(), Endpoint{Destination: "box", ConfigFile: bad + "-not"})
-	te, ok := rerr.(*Error)
+	te, ok := errors.AsType[*Error](rerr)
 	if !ok || !strings.Contains(te.Hint, "there is no file "+bad+"-not") || strings.Contains(te.Hint, "ssh -") {
 		t.Errorf("got %+v", rerr)
 	}

@@ -58,7 +58,7 @@ func (p *person) wantAsked(t *testing.T, n int, kind QuestionKind) {
 	}
 	for _, q := range q {
 		if q.Kind != kind {
-			t.Errorf("asked %+v, want kind %d", q, kind)
+			t.Errorf("asked %+v, want kind %v", q, kind)
 		}
 	}
 }

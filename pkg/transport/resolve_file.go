@@ -99,10 +99,11 @@ func (r *fileReader) walk(ctx context.Context, f *configFile, may bool) error {
 				return l.fails(err)
 			}
 			active = may && v.applies
-			if v.unclear != "" {
-				if d := decisive(f.lines[i+1:]); d != nil && may && v.hangs {
-					return l.fails(fmt.Errorf("%s cannot be evaluated without an ssh binary, and the block sets %s", Neutralise(v.unclear), d.known.name))
-				}
+			hangs := may && v.hangs
+			if d := decisive(f.lines[i+1:]); d != nil && hangs {
+				return l.fails(fmt.Errorf("%s cannot be evaluated without an ssh binary, and the block sets %s", Neutralise(v.unclear), d.known.name))
+			}
+			if v.unclear != "" && (hangs || !slices.Contains(onlySSHKnows, v.unclear)) {
 				r.leaveOut(l, v.unclear)
 			}
 		case l.key == "include":
@@ -121,6 +122,11 @@ func (r *fileReader) walk(ctx context.Context, f *configFile, may bool) error {
 	}
 	return nil
 }
+
+// onlySSHKnows are the criteria of OpenSSH that may have no answer here. Where
+// nothing hangs on one, there is nothing to tell; another name may be a slip,
+// for which ssh would refuse the file wherever it stands.
+var onlySSHKnows = []string{"version", "localnetwork"}
 
 // leaveOut warns, once, that the block of a Match line is left out.
 func (r *fileReader) leaveOut(l *configLine, unclear string) {
