@@ -154,17 +154,18 @@ func (f *Fleet) send(ctx context.Context, h Host, prompt string) (Outcome, error
 				Msg:  "the prompt was typed into the input box but not submitted; it is still there",
 				Hint: "look at it with: claude-fleet attach " + h.Name + "; press Enter to submit it or Ctrl+C to drop it"}
 		}
-		return f.prove(ctx, h, s, prompt, out, "the prompt was submitted, but the conversation does not show it")
+		return f.prove(ctx, h, s, prompt, out, "the prompt was submitted")
 	}
 }
 
 // prove waits for the record of the prompt behind what the conversation held
-// before.
-func (f *Fleet) prove(ctx context.Context, h Host, before seen, prompt string, out Outcome, otherwise string) (Outcome, error) {
+// before. done is how far the prompt is known to have come.
+func (f *Fleet) prove(ctx context.Context, h Host, before seen, prompt string, out Outcome, done string) (Outcome, error) {
 	out.Conversation = conversation(before)
 	if out.Conversation == "" {
-		return out, unproven(h, before, otherwise+" (this client keeps no session file to tell which conversation is its own)")
+		return out, unproven(h, before, done+", and nothing can prove that it was accepted (this client keeps no session file to tell which conversation is its own)")
 	}
+	interrupted := ctx.Err
 	ctx, cancel := f.conns.WithTimeout(ctx, proofWait)
 	defer cancel()
 	tick := time.NewTicker(proofTick)
@@ -181,10 +182,14 @@ func (f *Fleet) prove(ctx context.Context, h Host, before seen, prompt string, o
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			if err != nil {
-				otherwise += "; reading it: " + err.Error()
+			if interrupted() != nil {
+				return out, unproven(h, before, done+"; interrupted before the conversation could show it")
 			}
-			return out, unproven(h, before, otherwise)
+			msg := done + ", but the conversation does not show it"
+			if err != nil {
+				msg += "; reading it: " + err.Error()
+			}
+			return out, unproven(h, before, msg)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/claude-fleet/claude-fleet/pkg/transcript"
 )
 
 // TestSendBeforeTyping has every way in which a send ends before it types say
@@ -36,5 +38,23 @@ func TestSendBeforeTyping(t *testing.T) {
 		if out.Result != c.result || ClassOf(err) != c.class || err == nil || !strings.Contains(err.Error(), c.says) || out.Detail == "" {
 			t.Errorf("%s: %+v, class %d, %v", c.name, out, ClassOf(err), err)
 		}
+	}
+}
+
+// TestProveInterrupted holds that nothing is claimed of a conversation that an
+// interrupted caller did not read.
+func TestProveInterrupted(t *testing.T) {
+	h := Host{Name: "a", Transport: TransportLocal, Timeout: 20 * time.Second}
+	f := New(&Table{Hosts: []Host{h}})
+	t.Cleanup(func() { _ = f.Close() })
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := f.prove(cancelled, h, seen{session: &transcript.Session{ID: "00000000-0000-0000-0000-000000000000"}}, "hello", Outcome{}, "the prompt was submitted")
+	if ClassOf(err) != ClassUnproven || err.Error() != "a: the prompt was submitted; interrupted before the conversation could show it" {
+		t.Errorf("class %s, %v", ClassOf(err), err)
+	}
+	_, err = f.prove(t.Context(), h, seen{}, "hello", Outcome{}, "the prompt was submitted")
+	if ClassOf(err) != ClassUnproven || !strings.Contains(err.Error(), "keeps no session file") {
+		t.Errorf("class %s, %v", ClassOf(err), err)
 	}
 }
