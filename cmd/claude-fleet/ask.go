@@ -42,6 +42,9 @@ func ask(ctx context.Context, q transport.Question) (string, error) {
 	}
 	defer func() { _ = tty.Close() }()
 	fd := int(tty.Fd())
+	if fd >= unix.FD_SETSIZE { // of a large fleet, each with a connection
+		return "", errors.New("too many files are open to ask on the terminal; name fewer hosts")
+	}
 	before, err := unix.IoctlGetTermios(fd, getTermios)
 	if err != nil {
 		return "", err
