@@ -38,7 +38,7 @@ func (r *route) jump(ctx context.Context, s *settings, d *dialing) (net.Conn, fu
 		hop.put(ln, false)
 		if ctx.Err() != nil {
 			// It may be the bastion that is silent, to all who come through it.
-			r.pool.own(func() { ln.verify(r.pool.ctx) })
+			ln.verifySoon()
 			return nil, nil, contextError(ctx, e, d.what(), false)
 		}
 		return nil, nil, &Error{
