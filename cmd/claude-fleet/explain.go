@@ -5,32 +5,70 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/claude-fleet/claude-fleet/pkg/detect"
 	"github.com/claude-fleet/claude-fleet/pkg/fleet"
 	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
 func newExplain(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "explain <host>",
+	var saved savedScreen
+	cmd := &cobra.Command{
+		Use:   "explain <host> | explain --screen FILE",
 		Short: "Tell how a session's state was come to",
 		Long: `Explain looks at one host and tells its state, the rule that gave it, the rules
 that were tried before it, and the rows of the screen with the part that each
-belongs to. It types nothing.` + exitStatus(0, 2, 6),
-		Args:              args(cobra.ExactArgs(1), "explain <host>"),
+belongs to. It types nothing.
+
+With --screen it looks at a saved screen instead, and at no host:
+
+  tmux capture-pane -p -e -t =claude: > screen.ansi
+  claude-fleet explain --screen screen.ansi --title '✳ Claude Code'
+
+The screen is one witness of several, so what it reads as on a host can be
+lower: there the client's process, its session file and the conversation are
+heard too. A reset time without a date needs --now, one without a zone --zone.` + exitStatus(0, 2, 6),
+		Args: func(_ *cobra.Command, given []string) error {
+			if (len(given) == 1) == saved.given() || len(given) > 1 {
+				return usagef("explain: usage: claude-fleet explain <host>, or claude-fleet explain --screen FILE")
+			}
+			return saved.check()
+		},
 		ValidArgsFunction: a.oneHost,
 		RunE: func(cmd *cobra.Command, names []string) error {
+			if saved.given() {
+				return a.explainSaved(saved)
+			}
 			return a.with(func(f *fleet.Fleet) error {
-				ex, err := f.Explain(cmd.Context(), names[0])
+				x, err := f.Explain(cmd.Context(), names[0])
 				if err != nil {
 					return err
 				}
-				if a.json {
-					a.printJSON(ex)
-				} else {
-					fmt.Fprint(a.out, transport.NeutraliseLines(ex.String()))
-				}
+				a.explain(x, x.String())
 				return nil
 			})
 		},
 	}
+	saved.flags(cmd)
+	return cmd
+}
+
+func (a *app) explainSaved(saved savedScreen) error {
+	e, err := saved.evidence(a.in)
+	if err != nil {
+		return err
+	}
+	if !saved.escapes(e) {
+		fmt.Fprintln(a.err, "claude-fleet: the file has no escapes, so that hints can't be told from drafts; capture with `tmux capture-pane -p -e`")
+	}
+	x := detect.Explain(e)
+	a.explain(x, x.Words(saved.file))
+	return nil
+}
+
+func (a *app) explain(x any, words string) {
+	if a.json {
+		a.printJSON(x)
+		return
+	}
+	fmt.Fprint(a.out, transport.NeutraliseLines(words))
 }

@@ -32,13 +32,17 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	screens, err := filepath.Abs("../../pkg/detect/testdata/screens")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			// Until a script starts a rig it has no fleet and nobody's home.
 			env.Vars = slices.DeleteFunc(env.Vars, func(v string) bool { return strings.HasPrefix(v, "TMUX") })
-			env.Vars = append(env.Vars, "XDG_CONFIG_HOME="+filepath.Join(env.WorkDir, "config"), "TERM=dumb")
+			env.Vars = append(env.Vars, "XDG_CONFIG_HOME="+filepath.Join(env.WorkDir, "config"), "TERM=dumb", "SCREENS="+screens)
 			env.Values[stateKey{}] = &state{client: client.Path, after: env.Defer}
 			return nil
 		},

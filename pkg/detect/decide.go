@@ -46,7 +46,7 @@ func (j *judge) rowsOf(facts fact) []int {
 	var rows []int
 	for y := range j.rows {
 		for f := facts; f != 0; f &= f - 1 {
-			if w := j.seen[bits.TrailingZeros64(uint64(f))]; y >= w[0] && y < w[1] {
+			if w := j.seen[f.index()]; y >= w[0] && y < w[1] {
 				rows = append(rows, y)
 				break
 			}
@@ -97,12 +97,10 @@ func (j *judge) details(v *Verdict) {
 	case Busy:
 		v.Retry = clip(j.turn.text, 200)
 	case Limited:
-		if !j.reset.IsZero() {
-			at := j.reset
+		if at := j.reset; !at.IsZero() {
 			v.ResetAt = &at
-			if !j.exact && !j.e.Now.IsZero() && j.e.Now.After(at) {
-				v.Why += "; the hour it names has passed, yet it may be another day's: look again later"
-			}
+		} else {
+			v.Why += "; when it resets can't be told from its words: look again later"
 		}
 		v.AutoResume = j.auto
 	case Ready:

@@ -102,20 +102,20 @@ type Verdict struct {
 	// Draft is the text in the input box that somebody typed and did not send,
 	// lines joined by \n. Shell mode's "!" counts as one.
 	Draft  string  `json:"draft"`
-	Dialog *Dialog `json:"dialog,omitempty"`
+	Dialog *Dialog `json:"dialog"`
 	// ResetAt is when the usage limit lifts: an exact instant, or nil.
-	ResetAt *time.Time `json:"reset_at,omitempty"`
+	ResetAt *time.Time `json:"reset_at"`
 	// AutoResume says that the client will go on by itself at ResetAt.
-	AutoResume bool `json:"auto_resume,omitempty"`
+	AutoResume bool `json:"auto_resume"`
 	// Retry is the client's own line about the request that it retries.
-	Retry string `json:"retry,omitempty"`
+	Retry string `json:"retry"`
 	// Since is when the state began, as far as a witness knows.
-	Since *time.Time `json:"since,omitempty"`
+	Since *time.Time `json:"since"`
 	// Rows are the screen rows, from 0, that the rule fired on.
-	Rows []int `json:"rows,omitempty"`
+	Rows []int `json:"rows"`
 	// VimNormal says that the box may be in vim's NORMAL mode, where a prompt
 	// would be read as commands.
-	VimNormal bool `json:"vim_normal,omitempty"`
+	VimNormal bool `json:"vim_normal"`
 }
 
 // Typable reports whether a prompt may be typed: the session is proven ready

@@ -1,7 +1,6 @@
 package detect
 
 import (
-	"math/bits"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -29,7 +28,7 @@ const factCount = len(factNames)
 // set records a fact and the rows it was seen on.
 func (j *judge) set(f fact, from, to int) {
 	j.have |= f
-	if w := &j.seen[bits.TrailingZeros64(uint64(f))]; w[1] == 0 {
+	if w := &j.seen[f.index()]; w[1] == 0 {
 		*w = [2]int{from, to + 1}
 	}
 }

@@ -160,7 +160,7 @@ func FuzzClassify(f *testing.F) {
 		e.Now, e.Zone = date(2026, 11, 29, 12, 0), nil
 		v := Classify(e)
 		provenReady(t, e, v)
-		if w, _ := Explain(e); w.State != v.State || w.Rule != v.Rule {
+		if w := Explain(e); w.State != v.State || w.Rule != v.Rule {
 			t.Errorf("explain says %s by %s, classify %s by %s", w.State, w.Rule, v.State, v.Rule)
 		}
 	})

@@ -116,7 +116,8 @@ func TestLimitMenuDialog(t *testing.T) {
 // TestSamePaths holds that one frame gives one verdict, whoever asks.
 func TestSamePaths(t *testing.T) {
 	for _, c := range loadCorpus(t, "testdata/screens") {
-		v, tr := Explain(c.e)
+		x := Explain(c.e)
+		v, tr := x.Verdict, x.Trace
 		w := Classify(c.e)
 		if v.State != w.State || v.Rule != w.Rule || v.Why != w.Why || v.Draft != w.Draft {
 			t.Errorf("%s: explain says %s by %s, classify %s by %s", c.id, v.State, v.Rule, w.State, w.Rule)

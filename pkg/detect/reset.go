@@ -16,7 +16,9 @@ const window = 5*time.Hour + 15*time.Minute
 // 6:02pm`, `resets Oct 9, 5pm`, `resets Jan 2 at 10am (UTC)`, `will reset at
 // 7pm`, `limit reached|1760000400`.
 //
-// The zero time is an honest none. exact says that the instant can't be
+// The zero time is an honest none: what the words say fits several days. A
+// guess of tomorrow would wait a day too long, one of today would make callers
+// that resume at the hour try again and again. exact says that the instant can't be
 // another day's: it has an epoch or a date, or printed is known and fixes the
 // day. printed is when the words were written, zero when not known; zone is
 // the host's, nil when not known.
@@ -177,17 +179,15 @@ func (c clock) resolve(now time.Time, zone *time.Location, printed time.Time, se
 		return next, !session || next.Sub(base) <= window
 	case next.Sub(base) <= window:
 		return next, false
-	case session:
-		// A session limit can't lie further ahead than its window, so the hour is
-		// today's or yesterday's, and has passed.
-		prev, ok := c.on(next.Year(), next.Month(), next.Day()-1, zone)
-		if !ok {
-			return time.Time{}, false
-		}
-		return prev, false
+	case !session && sameDay(next, base):
+		return next, false // still to come today, as a person would read it
 	}
-	return time.Time{}, false // today's, gone by, or tomorrow's: nobody can tell
+	// Gone by today, or further ahead than a session limit can lie: of which day
+	// the words are, nobody can tell.
+	return time.Time{}, false
 }
+
+func sameDay(a, b time.Time) bool { return a.Year() == b.Year() && a.YearDay() == b.YearDay() }
 
 // dated resolves a clock with a day; a missing year is the one that puts it
 // nearest to base, so that a January read in December lies ahead.

@@ -1,5 +1,7 @@
 package detect
 
+import "math/bits"
+
 // fact is one thing that the evidence shows or does not show. Facts are found
 // once; rules only combine them.
 type fact uint64
@@ -113,6 +115,9 @@ func (r *rule) lacks(have fact) (missing, present fact) {
 	}
 	return missing, have & r.not
 }
+
+// index is the place of a single fact in tables over facts.
+func (f fact) index() int { return bits.TrailingZeros64(uint64(f)) }
 
 // names lists the facts in f.
 func (f fact) names() []string {

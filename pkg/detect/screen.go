@@ -141,6 +141,12 @@ func (p *reader) parseScreen(b []byte, width int) *screen {
 			}
 			i++
 			continue
+		case c >= 0x80 && c < 0xc0:
+			// In UTF-8, which a capture is, no character begins so, and the one-byte
+			// controls of older encodings are none: a terminal draws a mark for it.
+			p.put(utf8.RuneError, []byte("\ufffd"), 1)
+			i++
+			continue
 		case c == 0xe2 && simple(b[i:]):
 			p.put(rune(0x2000|int(b[i+1]&0x3f)<<6|int(b[i+2]&0x3f)), b[i:i+3], 1)
 			i += 3

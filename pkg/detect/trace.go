@@ -1,8 +1,15 @@
 package detect
 
-import "strings"
+import "slices"
 
-// Trace is how Classify came to its verdict, for `explain`.
+// Explanation is a verdict with all that led to it, for `explain`. Its JSON has
+// the verdict's fields and a trace.
+type Explanation struct {
+	Verdict
+	Trace Trace `json:"trace"`
+}
+
+// Trace is how Classify came to its verdict.
 type Trace struct {
 	Regions   []Region  `json:"regions"`
 	Facts     []string  `json:"facts"`
@@ -12,7 +19,7 @@ type Trace struct {
 
 // Region is a part of the screen: its rows, counted from 0, and their text.
 type Region struct {
-	Name  string   `json:"name"` // history, turn, dialog, box, footer
+	Name  string   `json:"name"` // history, turn, dialog, viewer, shell, box, prompt or footer
 	From  int      `json:"from"`
 	To    int      `json:"to"` // the last row, From-1 when it has none
 	Lines []string `json:"lines"`
@@ -35,66 +42,17 @@ type Witness struct {
 
 // Explain gives the verdict with all that led to it. It costs more than
 // Classify and never differs from it.
-func Explain(e Evidence) (Verdict, Trace) {
+func Explain(e Evidence) Explanation {
 	var j judge
-	var t Trace
+	var x Explanation
+	// Scripts read empty lists, not null.
+	x.Trace = Trace{Rules: []Tried{}, Witnesses: []Witness{}}
 	j.look(&e)
-	v := j.decide(&t)
-	t.Facts = j.have.names()
-	t.Regions = j.regions()
-	return v, t
-}
-
-// regions cuts the screen into its parts, top to bottom.
-func (j *judge) regions() []Region {
-	s := &j.screen
-	var rs []Region
-	add := func(name string, from, to int) {
-		if to < from {
-			return
-		}
-		r := Region{Name: name, From: from, To: to}
-		for y := from; y <= to && y < len(s.rows); y++ {
-			r.Lines = append(r.Lines, printable(s.rows[y].text))
-		}
-		rs = append(rs, r)
+	x.Verdict = j.decide(&x.Trace)
+	if x.Rows == nil {
+		x.Rows = []int{}
 	}
-	if s.last < 0 {
-		return nil
-	}
-	end := s.last
-	switch {
-	case j.have&factBox != 0 && j.box.bottom > 0:
-		end = j.box.top - 1
-	case j.have&factDialog != 0:
-		end = j.panel.top - 1
-	}
-	turn := end + 1
-	for _, y := range [...]int{j.turn.spinner, j.turn.retry, j.turn.event} {
-		if y >= 0 && y < turn && j.turn != (turnZero) {
-			turn = y
-		}
-	}
-	add("history", 0, turn-1)
-	add("turn", turn, end)
-	switch {
-	case j.have&factBox != 0 && j.box.bottom > 0:
-		add("box", j.box.top, j.box.bottom)
-		add("footer", j.box.bottom+1, s.last)
-	case j.have&factDialog != 0:
-		add("dialog", j.panel.top, s.last)
-	}
-	return rs
-}
-
-var turnZero turn
-
-// printable drops what could act on a terminal; x/ansi has taken the escapes.
-func printable(t string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r >= 0x7f && r < 0xa0 {
-			return -1
-		}
-		return r
-	}, t)
+	x.Trace.Facts = slices.Concat([]string{}, j.have.names())
+	x.Trace.Regions = j.regions()
+	return x
 }

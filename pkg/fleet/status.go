@@ -71,7 +71,9 @@ type statusJSON struct {
 
 // MarshalJSON writes the status as one object. Every key is always there but
 // error and hint, which an unreachable host alone has.
-func (s Status) MarshalJSON() ([]byte, error) {
+func (s Status) MarshalJSON() ([]byte, error) { return json.Marshal(s.json()) }
+
+func (s Status) json() statusJSON {
 	j := statusJSON{
 		Host: s.Host.Name, Project: s.Host.Project, Transport: s.Host.Transport, Session: s.Host.Session, Workdir: s.Host.Workdir,
 		State: s.State, Rule: s.Rule, Why: s.Why, Since: s.Since, Draft: s.Draft, Dialog: s.Dialog,
@@ -84,7 +86,7 @@ func (s Status) MarshalJSON() ([]byte, error) {
 	if s.Err != nil {
 		j.Error, j.Hint = s.Err.Error(), HintOf(s.Err)
 	}
-	return json.Marshal(j)
+	return j
 }
 
 // Status looks at the hosts, all of them when none is given, and yields each
