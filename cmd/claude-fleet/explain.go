@@ -13,7 +13,7 @@ import (
 func newExplain(a *app) *cobra.Command {
 	var saved savedScreen
 	cmd := &cobra.Command{
-		Use:   "explain <host> | explain --screen FILE",
+		Use:   "explain <host>",
 		Short: "Tell how a session's state was come to",
 		Long: `Explain looks at one host and tells its state, the rule that gave it, the rules
 that were tried before it, and the rows of the screen with the part that each
