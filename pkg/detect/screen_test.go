@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -122,7 +123,9 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("row %d: %q is not %q", y, got, row.text)
 			}
 			if b != nil && len(b) < maxScreen && y < len(lines) {
-				if want := strings.TrimRight(lines[y], " \u00a0"); row.text != want && utf8.ValidString(want) && ansi.StringWidth(want) == len([]rune(want)) {
+				// A mark with nothing before it to combine with is drawn nowhere.
+				want := strings.TrimLeftFunc(strings.TrimRight(lines[y], " \u00a0"), unicode.IsMark)
+				if row.text != want && utf8.ValidString(want) && ansi.StringWidth(want) == len([]rune(want)) {
 					t.Fatalf("row %d: %q, want %q", y, row.text, want)
 				}
 			}
