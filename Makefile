@@ -6,7 +6,7 @@ GOLANGCI_LINT_VERSION := v2.15.0
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/claude-fleet
 LINT := $(CACHE)/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
 
-.PHONY: build demo shell test lint fuzz setup setup-test
+.PHONY: build demo shell test lint bench fuzz setup setup-test
 
 build:
 	$(GO) build -o bin/claude-fleet ./cmd/claude-fleet
@@ -36,6 +36,10 @@ $(LINT):
 
 lint: $(LINT)
 	$(LINT) run ./...
+
+# What it costs to judge a screen: time and allocations.
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./pkg/detect
 
 # Every fuzz target for FUZZTIME each.
 FUZZTIME ?= 20s

@@ -19,8 +19,28 @@ func bigScreen() Evidence {
 	return Evidence{Screen: b.Bytes(), Width: 200, Height: 50, CursorX: 2, CursorY: 47, Title: "✳ Claude Code"}
 }
 
-func BenchmarkClassify200x50(b *testing.B) {
+// colourful is a screen of the same size with a colour for each word, and with
+// wide characters, as a highlighted diff of a translation would be.
+func colourful() Evidence {
 	e := bigScreen()
+	rows := bytes.Split(e.Screen, []byte("\n"))
+	for y := range 46 {
+		var b bytes.Buffer
+		for x := range 28 {
+			fmt.Fprintf(&b, "\x1b[38;5;%dmword%d\x1b[39m ", 20+(x*7+y)%200, x%10)
+		}
+		rows[y] = append(b.Bytes(), "테스트 · ─── ✔"...)
+	}
+	e.Screen = bytes.Join(rows, []byte("\n"))
+	return e
+}
+
+func BenchmarkClassify200x50(b *testing.B) { benchmarkClassify(b, bigScreen()) }
+
+func BenchmarkClassifyColourful200x50(b *testing.B) { benchmarkClassify(b, colourful()) }
+
+func benchmarkClassify(b *testing.B, e Evidence) {
+	b.Helper()
 	if v := Classify(e); !v.Typable() {
 		b.Fatalf("the screen is %s by %s: %s", v.State, v.Rule, v.Why)
 	}

@@ -3,6 +3,7 @@ package detect
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestReports replays the faults that users of such tools reported, each with
@@ -18,6 +19,7 @@ func TestReports(t *testing.T) {
 	}
 	cursor := func(e Evidence, x, y int) Evidence { e.CursorX, e.CursorY = x, y; return e }
 	titled := func(e Evidence, title string) Evidence { e.Title = title; return e }
+	at := func(e Evidence, now time.Time) Evidence { e.Now = now; return e }
 	cases := []struct {
 		name  string
 		e     Evidence
@@ -61,6 +63,11 @@ func TestReports(t *testing.T) {
 		{"a survey takes the next digit", drawn(turn, survey, idle(""), modeRow), Gate, "", ""},
 		{"the survey in history", drawn(survey, "", turn, "", idle(""), modeRow), Ready, "", ""},
 		{"focus lost: no cursor cell", drawn(turn, strings.ReplaceAll(idle(""), esc+"7m ", ""), modeRow), Ready, "", ""},
+		{"focus lost in a running turn", drawn(turn, strings.ReplaceAll(working(), esc+"7m"+plain+" ", ""), modeRow), Busy, "", ""},
+		{"an epoch in the banner", at(drawn(prompt("x"), grey+"  ⎿ \u00a0"+red+"Claude AI usage limit reached|1760000400"+plain, "", idle(""), modeRow), time.Unix(1760000000, 0)), Limited, "", ""},
+		{"that epoch gone by", at(drawn(prompt("x"), grey+"  ⎿ \u00a0"+red+"Claude AI usage limit reached|1760000400"+plain, "", idle(""), modeRow), time.Unix(1760000500, 0)), Ready, "", ""},
+		{"an hour gone by", at(drawn(prompt("x"), grey+"  ⎿ \u00a0"+red+"You've hit your limit · resets 10am (Asia/Seoul)"+plain, "", idle(""), modeRow), date(2026, time.March, 3, 4, 32)), Limited, "", "can't be told"},
+		{"the banner in an answer", drawn(prompt("x"), answer("You've hit your limit · resets 10am (Asia/Seoul)"), "", idle(""), modeRow), Ready, "", ""},
 		{"queued messages", drawn(turn, hinted("Press up to edit queued messages"), modeRow), Busy, "", ""},
 		{"queued messages, undimmed", drawn(turn, idle("Press up to edit queued messages"), modeRow), Busy, "", ""},
 		{"another hint", drawn(turn, hinted(`Try "how do I log an error?"`), modeRow), Ready, "", ""},
@@ -92,6 +99,11 @@ func TestReports(t *testing.T) {
 		{"logged in again since", drawn(prompt("x"), grey+"  ⎿ \u00a0"+red+"Login expired · Please run /login"+plain, "", prompt("/login"), "  ⎿ \u00a0Login successful", "", idle(""), modeRow), Ready, "", ""},
 		{"a tool printed the words", drawn(answer("Bash(cat log)"), "  ⎿ \u00a0Login expired · Please run /login", "", idle(""), modeRow), Ready, "", ""},
 	}
+	reads := map[string]string{}
+	for _, c := range cases {
+		reads[c.name] = string(c.want) + c.draft
+	}
+	checkReported(t, reads)
 	for _, c := range cases {
 		v := Classify(c.e)
 		if v.State != c.want || v.Draft != c.draft || !strings.Contains(v.Why, c.note) {
@@ -99,6 +111,47 @@ func TestReports(t *testing.T) {
 		}
 		if v.Typable() != (c.want == Ready && c.draft == "") {
 			t.Errorf("%s: typable is %v", c.name, v.Typable())
+		}
+	}
+}
+
+// reported names the public threads in which users told of these faults (some
+// of the repositories have moved since), each with the case that replays it
+// and, behind it, the twin that must be told from it.
+var reported = map[string][]string{
+	"kbwo/ccmanager#227":                 {"busy without esc to interrupt", "the same turn, finished"},
+	"Dicklesworthstone/ntm#79":           {"busy under a permanent mode row", "the mode row alone"},
+	"Dicklesworthstone/ntm#59":           {"welcome screen", "welcome screen, box not drawn yet"},
+	"Dicklesworthstone/ntm#133":          {"busy under a permanent mode row", "the mode row alone"}, // and TestSamePaths
+	"onevcat/Prowl#691":                  {"elapsed in two parts", "a verb in the past"},
+	"herdr#513":                          {"bullet spinner", "bullet in an answer"},
+	"rjwalters/loom#1629":                {"a verb in no list", "a verb in the past"},
+	"rjwalters/loom#1616":                {"a verb beyond ASCII", "a verb in the past"},
+	"gavraz/recon#7":                     {"four status rows, spinner far above", "four status rows, none"},
+	"herdr#2268":                         {"resume picker", "the picker quoted"},
+	"anthropics/claude-code#9046":        {"an epoch in the banner", "that epoch gone by"},
+	"anthropics/claude-code#12789":       {"an hour gone by", "the banner in an answer"},
+	"anthropics/claude-code#40725":       {"limit menu", "another menu"},
+	"anthropics/claude-code#7218":        {"retry of a 529", "a terminal 529"},
+	"agent-deck#1784":                    {"an idle box in any session", "title says busy, box idle"},
+	"gastownhall/gastown#3133":           {"a percentage while starting", "a shell prompt"},
+	"agent-of-empires#3327":              {"an empty capture", "welcome screen"},
+	"steveyegge/gastown#1387":            {"a typed draft", "the glyph with a plain space"},
+	"coder/agentapi#209":                 {"theme screen with dashed rules", "welcome screen"},
+	"anthropics/claude-code#47941":       {"a survey takes the next digit", "the survey in history"},
+	"anthropics/claude-code#72067":       {"focus lost: no cursor cell", "focus lost in a running turn"},
+	"stevehuang0115/crewly#295":          {"queued messages", "another hint"},
+	"tmux/tmux#3923":                     {"wide and joined characters above", "title says busy, box idle"},
+	"agent-deck#1409 (the draft's part)": {"a typed draft", "an idle box in any session"},
+}
+
+// checkReported holds that every report has its case and a twin that reads
+// otherwise.
+func checkReported(t *testing.T, reads map[string]string) {
+	t.Helper()
+	for thread, pair := range reported {
+		if len(pair) != 2 || reads[pair[0]] == "" || reads[pair[1]] == "" || reads[pair[0]] == reads[pair[1]] {
+			t.Errorf("%s: %q read %q and %q", thread, pair, reads[pair[0]], reads[pair[1]])
 		}
 	}
 }
