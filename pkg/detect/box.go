@@ -93,15 +93,16 @@ func (s *screen) readBox(b *box) bool {
 	s.readContent(b)
 	b.whole = true
 	// The completion list of some versions starts in column 0, and only a list
-	// does: it belongs to a box that holds its trigger.
+	// does: it belongs to a box that holds its trigger, and stands right under it.
 	list := strings.HasPrefix(b.draft, "/") || strings.HasPrefix(b.draft, "@")
 	mark, confirm := false, false
 	for y = b.bottom + 1; y <= s.last; y++ {
 		r := &s.rows[y]
 		if r.blank() {
+			list = false
 			continue
 		}
-		if r.indent == 0 && !list {
+		if r.indent == 0 && (!list || y == s.last && promptEnd(r.text) > 0) {
 			b.whole = false
 		}
 		o, ok := s.option(y)

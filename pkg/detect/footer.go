@@ -6,35 +6,81 @@ import "strings"
 // line stands there too, in the client's grey, so only whole phrases in the
 // places where the client prints them count.
 func (j *judge) lookFooter(y int) {
-	s := &j.screen
-	for ; y <= s.last; y++ {
-		r := &s.rows[y]
+	var before []flow
+	for ; y <= j.last; y++ {
+		r := &j.rows[y]
 		if r.blank() {
+			before = nil
 			continue
 		}
-		body := r.body()
-		if interruptOffered(body) {
-			j.set(factInterrupt, y, y)
-		}
-		for _, a := range authFooters {
-			if apart(body, a) {
-				j.set(factAuthFooter, y, y)
+		j.lookFooterText(r.body(), y, y)
+		before = flows(r, y, before)
+		for _, f := range before {
+			if f.from < y {
+				j.lookFooterText(f.text, f.from, y)
 			}
-		}
-		if strings.HasPrefix(body, "⚠") && strings.Contains(body, "limit reached") {
-			j.set(factLimitStrip, y, y)
-			if j.reset.IsZero() {
-				j.resolve(body)
-			}
-		}
-		if low := strings.ToLower(body); j.have&factLimitStrip != 0 && strings.Contains(low, "continuing automatically") {
-			j.auto = true
-		}
-		if apart(body, searchPrompts) {
-			j.set(factSearch, y, y)
 		}
 	}
 }
+
+// lookFooterText reads one row of the footer, or what a narrow pane wrapped into
+// several.
+func (j *judge) lookFooterText(body string, from, to int) {
+	if interruptOffered(body) {
+		j.set(factInterrupt, from, to)
+	}
+	for _, a := range authFooters {
+		if apart(body, a) {
+			j.set(factAuthFooter, from, to)
+		}
+	}
+	if strings.HasPrefix(body, "⚠") && strings.Contains(body, "limit reached") {
+		j.set(factLimitStrip, from, to)
+		if j.reset.IsZero() {
+			j.resolve(body)
+		}
+	}
+	if low := strings.ToLower(body); j.have&factLimitStrip != 0 && strings.Contains(low, "continuing automatically") {
+		j.auto = true
+	}
+	if apart(body, searchPrompts) {
+		j.set(factSearch, from, to)
+	}
+}
+
+// flow is a text of the footer that goes down a column of its own: in a narrow
+// pane the client wraps each of its remarks in place, side by side.
+type flow struct {
+	col, from int
+	text      string
+}
+
+// maxFlow bounds the length of a flow in bytes: a remark has far less.
+const maxFlow = 400
+
+// flows cuts a row at its gaps, and lets each piece go on with the flow before
+// it that began in the same column.
+func flows(r *row, y int, before []flow) []flow {
+	var now []flow
+	for x := r.indent; x < r.end; {
+		end := x
+		for end < r.end && !(blankRune(r.at(end)) && (end+1 >= r.end || blankRune(r.at(end+1)))) {
+			end++
+		}
+		f := flow{col: x, from: y, text: trim(r.span(x, end))}
+		for _, b := range before {
+			if b.col == x && len(b.text) < maxFlow {
+				f.from, f.text = b.from, b.text+" "+f.text
+			}
+		}
+		now = append(now, f)
+		for x = end; x < r.end && blankRune(r.at(x)); x++ {
+		}
+	}
+	return now
+}
+
+func blankRune(r rune) bool { return r == ' ' || r == nbsp }
 
 // apart reports whether a phrase starts a footer row, or stands in it behind a
 // gap or a notice that was cut to make room.

@@ -93,7 +93,7 @@ func limitNote(t string) note {
 
 // authFooters stand at the right end of the footer. A narrow pane may cut off
 // the `Run /login` that follows.
-var authFooters = []string{"Missing API key · ", "Not logged in · ", "Login expired · "}
+var authFooters = []string{"Missing API key ·", "Not logged in ·", "Login expired ·"}
 
 const (
 	// Versions around 2.0 print this in the place of the prompt that they refuse.
