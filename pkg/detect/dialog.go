@@ -45,18 +45,25 @@ func (s *screen) findPanel() (panel, bool) {
 // where a small pane cuts its key hints off: an upper-edge rule, which nothing
 // else has, or a coloured rule with a title of the same colour beneath.
 func (s *screen) panelFrame(top int) bool {
-	if !s.isRule(top) || top+1 >= len(s.rows) || s.rows[top+1].blank() {
+	if !s.isRule(top) && !s.edge(top) || top+1 >= len(s.rows) || s.rows[top+1].blank() {
 		return false
 	}
 	r, rule := &s.rows[top+1], s.styleAt(top, 0)
 	if promptGlyph(r.at(0)) {
 		return false // a box that lost its lower rule
 	}
-	if s.rows[top].at(0) == '▔' {
+	if s.edge(top) {
 		return true
 	}
 	title := s.styleAt(top+1, r.indent)
 	return rule.vivid() && r.indent > 0 && (title.fg == rule.fg || title.bg == rule.fg)
+}
+
+// edge reports whether a row is the upper edge of a panel. A notice may be set
+// into it, in a narrow pane over nearly all of it.
+func (s *screen) edge(y int) bool {
+	r := &s.rows[y]
+	return r.at(0) == '▔' || r.end == s.width && r.at(r.end-1) == '▔'
 }
 
 // enterHint reports whether Enter itself is one of the choices offered as keys,
@@ -104,7 +111,7 @@ func (s *screen) panelTop(low int) int {
 		if r.blank() {
 			continue
 		}
-		if s.isRule(y) || r.indent == 0 && (r.at(0) == '╭' || r.at(0) == '▔') {
+		if s.isRule(y) || s.edge(y) || r.indent == 0 && r.at(0) == '╭' {
 			top = y
 			if r.at(0) == '╭' {
 				break
@@ -135,7 +142,7 @@ func (s *screen) history(y int) bool {
 func (s *screen) panelTitle(top, low int) string {
 	for y := top; y <= low && y < len(s.rows); y++ {
 		r := &s.rows[y]
-		if r.blank() || r.at(0) == '╭' || r.at(0) == '╰' || s.isPrompt(y, 0) && r.indent == 0 && !s.numbered(y) && s.coloured || ruleRune(r.at(r.indent)) || r.at(r.indent) == '╌' {
+		if r.blank() || r.at(0) == '╭' || r.at(0) == '╰' || s.isPrompt(y, 0) && r.indent == 0 && !s.numbered(y) && s.coloured || ruleRune(r.at(r.indent)) || s.edge(y) || r.at(r.indent) == '╌' {
 			continue
 		}
 		t := trim(strings.Trim(r.text, "│ \u00a0☐"))
