@@ -111,6 +111,7 @@ var modeMarks = []string{"⏵⏵", "⏸", "?", "-- INSERT", "esc"}
 var keyStarts = []string{
 	"Enter to ", "Esc to ", "Press Enter", "Press ↑", "Press Ctrl-C again", "Press Esc", "Enter/", "Type to ", "ctrl-g to edit", "ctrl+g to edit", "←/→ ", "↑/↓ ",
 	"r to retry", "A to show", "Ctrl+A to ", "s to use ", "↓ to navigate", "Tab to ", "Space to ", "esc to cancel",
+	"Paste code here",
 }
 
 var keyParts = []string{

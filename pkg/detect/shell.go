@@ -28,6 +28,12 @@ func (s *screen) findShell(cursorX, cursorY, broken int) int {
 // none. Shapes: `bash-5.2#`, `user@host:~/dir$`, `[user@host dir]#`, `host%`,
 // `~/dir $`, `➜  dir`, and a lone `$`, `#` or `%`.
 func promptEnd(text string) int {
+	if rest := withoutReply(text); rest != text {
+		if end := promptEnd(rest); end > 0 {
+			return end + len(text) - len(rest)
+		}
+		return 0
+	}
 	if strings.HasPrefix(text, "➜ ") {
 		return len("➜ ")
 	}
@@ -57,6 +63,19 @@ func promptEnd(text string) int {
 		return i + 1
 	}
 	return 0
+}
+
+// withoutReply is a shell's row without the terminal's reply to a question of
+// the client's, which comes after its death and is echoed: `^[[?1;2c`.
+func withoutReply(text string) string {
+	if !strings.HasPrefix(text, "^[[?") {
+		return text
+	}
+	rest := strings.TrimLeft(text[len("^[[?"):], "0123456789;")
+	if rest == "" || rest[0] != 'c' {
+		return text
+	}
+	return rest[1:]
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
