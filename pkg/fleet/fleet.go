@@ -144,31 +144,30 @@ func (f *Fleet) conn(h Host) transport.Conn { return f.conns.Conn(h.endpoint()) 
 // socket and, while it is dialled, some CPU for the handshake.
 const maxParallel = 64
 
-// stream runs work for each item, at most maxParallel at once, and yields the
-// results as they come. When the consumer stops or ctx ends, what is under way
-// is cancelled and waited for before stream returns.
-func stream[T, R any](ctx context.Context, items []T, work func(context.Context, T) []R) iter.Seq[R] {
+// stream runs work for each item, at most maxParallel at once, and yields what
+// they emit as it comes. work may call emit as often as it likes, from its own
+// goroutine. When the consumer stops or ctx ends, what is under way is cancelled
+// and waited for before stream returns.
+func stream[T, R any](ctx context.Context, items []T, work func(ctx context.Context, item T, emit func(R))) iter.Seq[R] {
 	return func(yield func(R) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		results := make(chan []R)
+		results := make(chan R)
 		go func() {
 			defer close(results)
 			p := pool.New().WithMaxGoroutines(maxParallel)
 			for _, item := range items {
-				p.Go(func() { results <- work(ctx, item) })
+				p.Go(func() { work(ctx, item, func(r R) { results <- r }) })
 			}
 			p.Wait()
 		}()
 		// The channel is read to its end even when the consumer has stopped: that
 		// is what waits for the goroutines.
 		stopped := false
-		for batch := range results {
-			for _, r := range batch {
-				if !stopped && !yield(r) {
-					stopped = true
-					cancel()
-				}
+		for r := range results {
+			if !stopped && !yield(r) {
+				stopped = true
+				cancel()
 			}
 		}
 	}

@@ -57,11 +57,8 @@ zone=${TZ:-$(readlink /etc/localtime 2>/dev/null)}; printf '%s\n' "${zone##*/zon
 for f in "$HOME/.claude.json" "$HOME/.claude/settings.json"; do [ -f "$f" ] && head -c 4194304 "$f" 2>/dev/null; done | LC_ALL=C grep -a -o '"editorMode" *: *"[a-zA-Z]*"' | tail -n 1
 :`
 
-// probe looks at every host of a group with one script.
-func (f *Fleet) probe(ctx context.Context, g group) []seen {
-	ctx, cancel := f.conns.WithTimeout(ctx, g.timeout)
-	defer cancel()
-
+// look looks at every host of a group with one script.
+func (f *Fleet) look(ctx context.Context, g group) []seen {
 	var names []string
 	for _, h := range g.hosts {
 		names = append(names, h.Session)
@@ -126,11 +123,6 @@ func unreachableAll(hosts []Host, err error) []seen {
 		}
 	}
 	return all
-}
-
-// probeOne looks at one host.
-func (f *Fleet) probeOne(ctx context.Context, h Host) seen {
-	return f.probe(ctx, groups([]Host{h})[0])[0]
 }
 
 // system is what a host says of itself.

@@ -44,10 +44,11 @@ func (f *Fleet) Resolve(ctx context.Context, hosts ...Host) iter.Seq[Resolution]
 	if len(hosts) == 0 {
 		hosts = f.table.Hosts
 	}
-	return stream(ctx, hosts, func(ctx context.Context, h Host) []Resolution {
+	return stream(ctx, hosts, func(ctx context.Context, h Host, emit func(Resolution)) {
 		r := Resolution{Host: h}
+		defer func() { emit(r) }()
 		if h.Transport == TransportLocal {
-			return []Resolution{r}
+			return
 		}
 		ctx, cancel := f.conns.WithTimeout(ctx, h.Timeout)
 		defer cancel()
@@ -57,7 +58,6 @@ func (f *Fleet) Resolve(ctx context.Context, hosts ...Host) iter.Seq[Resolution]
 		} else {
 			r.SSH = &c
 		}
-		return []Resolution{r}
 	})
 }
 

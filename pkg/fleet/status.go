@@ -90,19 +90,17 @@ func (s Status) json() statusJSON {
 }
 
 // Status looks at the hosts, all of them when none is given, and yields each
-// answer as it comes; hosts on one machine share one look. Each host has its
-// own deadline, Host.Timeout, so that a dead one holds up nobody. It types
-// nothing. A host that does not answer yields a Status too: unreachable.
+// answer as it comes; hosts on one machine share one look. A screen that no rule
+// knows is looked at again a moment later, twice at most: it may have been half
+// drawn. Each host has its own deadline, Host.Timeout, for all of that, so that a
+// dead one holds up nobody. It types nothing. A host that does not answer yields
+// a Status too: unreachable.
 func (f *Fleet) Status(ctx context.Context, hosts ...Host) iter.Seq[Status] {
 	if len(hosts) == 0 {
 		hosts = f.table.Hosts
 	}
-	return stream(ctx, groups(hosts), func(ctx context.Context, g group) []Status {
-		var all []Status
-		for _, s := range f.probe(ctx, g) {
-			all = append(all, s.Status)
-		}
-		return all
+	return stream(ctx, groups(hosts), func(ctx context.Context, g group, emit func(Status)) {
+		f.probe(ctx, g, func(_ int, s seen) { emit(s.Status) })
 	})
 }
 

@@ -15,11 +15,11 @@ func TestStreamDeliversAsTheyCome(t *testing.T) {
 	// The first item can only end once the second's result has been consumed:
 	// nothing waits for the slowest.
 	var got []int
-	for r := range stream(t.Context(), []int{1, 2}, func(_ context.Context, i int) []int {
+	for r := range stream(t.Context(), []int{1, 2}, func(_ context.Context, i int, emit func(int)) {
 		if i == 1 {
 			<-gate
 		}
-		return []int{i}
+		emit(i)
 	}) {
 		if len(got) == 0 {
 			close(gate)
@@ -34,12 +34,12 @@ func TestStreamDeliversAsTheyCome(t *testing.T) {
 func TestStreamStops(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	var cancelled atomic.Int32
-	for range stream(t.Context(), []int{0, 1, 2, 3, 4, 5, 6, 7}, func(ctx context.Context, i int) []int {
+	for range stream(t.Context(), []int{0, 1, 2, 3, 4, 5, 6, 7}, func(ctx context.Context, i int, emit func(int)) {
 		if i > 0 {
 			<-ctx.Done() // ends only because the consumer stopped
 			cancelled.Add(1)
 		}
-		return []int{i}
+		emit(i)
 	}) {
 		break
 	}
@@ -50,7 +50,7 @@ func TestStreamStops(t *testing.T) {
 
 func TestStreamOfNothing(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	for range stream(t.Context(), nil, func(context.Context, int) []int { return []int{1} }) {
+	for range stream(t.Context(), nil, func(_ context.Context, _ int, emit func(int)) { emit(1) }) {
 		t.Error("something came of nothing")
 	}
 }

@@ -63,8 +63,8 @@ func (r UpResult) MarshalJSON() ([]byte, error) {
 // and a session that runs is left alone. Results are yielded as they come; for
 // no host there are none.
 func (f *Fleet) Up(ctx context.Context, hosts ...Host) iter.Seq[UpResult] {
-	return stream(ctx, hosts, func(ctx context.Context, h Host) []UpResult {
-		return []UpResult{f.climb(ctx, h, climb{})}
+	return stream(ctx, hosts, func(ctx context.Context, h Host, emit func(UpResult)) {
+		emit(f.climb(ctx, h, climb{}))
 	})
 }
 
