@@ -71,8 +71,8 @@ func (f *Fleet) probeOne(ctx context.Context, h Host) (one seen) {
 	return one
 }
 
-// torn tells whether a screen may have been half drawn when it was read, since no
-// rule knows it or it shows a dialog of which the client itself knows nothing; a
+// torn tells whether a screen may have been half drawn when it was read: no rule
+// knows it, or it shows a dialog that the client's own file knows nothing of; a
 // client may be there to draw the rest; and it is not what the look before found.
 // A screen that stays is drawn, and waiting would not help.
 func torn(s, before seen) bool {
@@ -85,8 +85,12 @@ func torn(s, before seen) bool {
 	switch s.State {
 	case detect.Unknown:
 		return s.Rule != "viewer.transcript" && s.Rule != "starting" // these are sure of what they see
-	case detect.Gate: // a past prompt above a box that is not drawn yet was seen to read as a row of one
-		return s.evidence.Client != nil && s.evidence.Client.Status == "busy"
+	case detect.Gate:
+		// Seen to read as dialogs, for the moment behind a resize: a past prompt whose
+		// box was not drawn yet, and the strip beneath a box that was too narrow. At
+		// a true one, be it /help, the file says "waiting" (2.1.332).
+		c := s.evidence.Client
+		return c != nil && (c.Status == "busy" || c.Status == "idle")
 	}
 	return false
 }

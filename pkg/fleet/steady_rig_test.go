@@ -66,7 +66,9 @@ func showFrames(t *testing.T, h *rig.Host, program, then string, shown ...string
 		}
 	}
 	must(err)
-	_, _ = h.Tmux(t.Context(), "kill-server") // there is none at first
+	// What ran before goes; the server stays, by a session of its own.
+	_, _ = h.Tmux(t.Context(), "new-session", "-d", "-s", "keeper", "exec sh")
+	_, _ = h.Tmux(t.Context(), "kill-session", "-t", "=claude")
 	must(os.RemoveAll(f.dir))
 	must(os.MkdirAll(f.dir, 0o700))
 	write := func(path, text string, mode os.FileMode) {

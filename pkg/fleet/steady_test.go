@@ -34,6 +34,8 @@ func TestTorn(t *testing.T) {
 		{"the viewer is known", made(detect.Unknown, "viewer.transcript", detect.ProcessRunning, "idle", "a"), "", false},
 		{"a launch takes longer", made(detect.Unknown, "starting", detect.ProcessUnknown, "", "a"), "", false},
 		{"a dialog in a turn, says the screen alone", made(detect.Gate, "gate.dialog", detect.ProcessRunning, "busy", "a"), "", true},
+		{"a dialog at rest, says the screen alone", made(detect.Gate, "gate.dialog", detect.ProcessRunning, "idle", "a"), "", true},
+		{"a dialog under a client that tells no status", made(detect.Gate, "gate.dialog", detect.ProcessRunning, "-", "a"), "", false},
 		{"the same dialog again", made(detect.Gate, "gate.dialog", detect.ProcessRunning, "busy", "a"), "a", false},
 		{"a dialog that the client waits at", made(detect.Gate, "gate.dialog", detect.ProcessRunning, "waiting", "a"), "", false},
 		{"a dialog before there is a session file", made(detect.Gate, "gate.dialog", detect.ProcessRunning, "", "a"), "", false},
