@@ -20,7 +20,8 @@ func (s *screen) option(y int) (o option, ok bool) {
 		}
 	}
 	// A no-break space behind the glyph is the input box's, not a menu's.
-	if r.at(x) == '❯' && r.at(x+1) == ' ' {
+	// Nor is it one in front of a prompt that was sent, which has a background.
+	if r.at(x) == '❯' && r.at(x+1) == ' ' && (x > 0 || s.styleAt(y, 0).bg == colourDefault) {
 		o.mark = true
 		for x++; x < r.end && (r.at(x) == ' ' || r.at(x) == nbsp); x++ {
 		}

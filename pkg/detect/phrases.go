@@ -120,6 +120,9 @@ var keyParts = []string{
 
 func keyHint(t string) bool {
 	t = strings.TrimLeft(t, " \u00a0")
+	if strings.HasPrefix(t, "Continuing automatically") {
+		return false // the strip beneath a box, where a usage limit is waited for
+	}
 	for _, k := range keyStarts {
 		if strings.HasPrefix(t, k) {
 			return true
