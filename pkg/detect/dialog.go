@@ -74,7 +74,8 @@ func enterHint(hints []string) bool {
 		if strings.ContainsAny(h, "↑↓←→") || strings.HasPrefix(h, "Type to ") || strings.HasPrefix(h, "Tab to ") {
 			return false
 		}
-		enter = enter || strings.HasPrefix(h, "Enter to ")
+		// `Enter to confirm` goes with any dialog; a choice is told in more words.
+		enter = enter || strings.HasPrefix(h, "Enter to ") && len(strings.Fields(h)) > 3
 	}
 	return enter
 }
@@ -169,7 +170,6 @@ func (s *screen) findTabs(p *panel) {
 	var tabs []string
 	sel := -1
 	x := r.indent
-	lead := false
 	for x < r.end {
 		for x < r.end && (r.at(x) == ' ' || r.at(x) == nbsp) {
 			x++
@@ -182,7 +182,6 @@ func (s *screen) findTabs(p *panel) {
 		switch {
 		case word == "" || strings.HasPrefix(word, "("):
 		case len(tabs) == 0 && sel < 0 && strings.HasSuffix(word, ":"):
-			lead = true
 		default:
 			if s.styleAt(y, from).bg != colourDefault {
 				sel = len(tabs)
@@ -190,8 +189,8 @@ func (s *screen) findTabs(p *panel) {
 			tabs = append(tabs, word)
 		}
 	}
-	// A first word without the mark may be a title: only a colon makes it sure.
-	if sel < 0 || len(tabs) < 2 || !lead && sel != 0 {
+	// A first word without the mark may be the panel's title.
+	if sel != 0 || len(tabs) < 2 {
 		return
 	}
 	p.Options, p.Selected, p.rows = tabs, sel, []int{y}

@@ -137,13 +137,14 @@ func (j *judge) lookTurn(from int, b *box) {
 
 // settled reports whether a source beside the screen says that no turn runs, so
 // that a prompt without an answer was interrupted, not just sent. 2.1.85 leaves
-// nothing beneath one that was. Titles can tell from 2.1.85 on; the versions
-// before that have one title for everything still draw `>`.
+// nothing beneath one that was. Its title can tell; the versions before it have
+// one title for everything and still draw `>`, and of those that draw on the
+// alternate screen 2.1.300 was seen to keep the idle title through whole turns.
 func (j *judge) settled() bool {
 	if c := j.e.Client; c != nil && c.Status == "idle" {
 		return true
 	}
-	return strings.HasPrefix(j.e.Title, "✳") && j.rows[j.box.glyph].at(0) == '❯' && j.have&factWhole != 0
+	return strings.HasPrefix(j.e.Title, "✳") && !j.e.Alternate && j.rows[j.box.glyph].at(0) == '❯' && j.have&factWhole != 0
 }
 
 // resolve reads a limit's reset time from the client's words.

@@ -34,7 +34,7 @@ func (s *screen) option(y int) (o option, ok bool) {
 	for ; d < r.end && d < x+3 && r.at(d) >= '0' && r.at(d) <= '9'; d++ {
 		n = n*10 + int(r.at(d)-'0')
 	}
-	if d > x && r.at(d) == '.' && r.at(d+1) == ' ' {
+	if d > x && r.at(d) == '.' && (r.at(d+1) == ' ' || s.numberAlone(y, d, o.mark)) {
 		o.number = n
 		for x = d + 1; x < r.end && r.at(x) == ' '; x++ {
 		}
@@ -42,6 +42,17 @@ func (s *screen) option(y int) (o option, ok bool) {
 	o.col = x
 	o.label, o.wide = label(r.from(x))
 	return o, (o.mark || o.number > 0) && o.label != ""
+}
+
+// numberAlone reports whether the dot in column d ends a row's number though no
+// blank follows: a narrow pane leaves none between the number and a label that
+// is wrapped. Then the number is greyer than the label, or the mark stands before it.
+func (s *screen) numberAlone(y, d int, mark bool) bool {
+	r := &s.rows[y]
+	if d+1 >= r.end {
+		return false
+	}
+	return mark || s.styleAt(y, d).muted() && s.styleAt(y, d+1) != s.styleAt(y, d)
 }
 
 // numberAt reports whether `N.` starts in column x.
@@ -83,8 +94,9 @@ func (s *screen) findOptions(p *panel, low int) {
 			}
 		}
 	}
+	_, _, submit := s.submitRow(markRow)
 	switch {
-	case last >= 0 && (markRow < 0 || s.numbered(markRow)):
+	case last >= 0 && (markRow < 0 || submit || s.numbered(markRow)):
 		s.numberedOptions(p, last)
 	case markRow >= 0:
 		s.alignedOptions(p, markRow, low)
@@ -115,7 +127,29 @@ func (s *screen) numberedOptions(p *panel, last int) {
 	for i := len(ys) - 1; i >= 0; i-- {
 		o, _ := s.option(ys[i])
 		p.add(s, o, ys[i])
+		if !strings.HasPrefix(o.label, "[") {
+			continue
+		}
+		// Boxes to tick are followed by a row of its own that sends the answer.
+		for y := ys[i] + 1; y < len(s.rows) && (i == 0 || y < ys[i-1]) && !s.isRule(y); y++ {
+			if l, mark, ok := s.submitRow(y); ok {
+				p.addPlain(option{label: l, mark: mark}, y)
+			}
+		}
 	}
+	if len(p.hints) > 0 && strings.HasPrefix(p.hints[0], "Press Enter to continue") && !p.focus {
+		p.Options, p.rows = nil, nil // notes, not choices
+	}
+}
+
+// submitRow reports whether a row is the one that sends what was ticked.
+func (s *screen) submitRow(y int) (label string, mark, ok bool) {
+	if y < 0 || y >= len(s.rows) {
+		return "", false, false
+	}
+	text, mark := strings.CutPrefix(s.rows[y].body(), "❯ ")
+	text = trim(text)
+	return text, mark, text == "Submit" || text == "Next"
 }
 
 // alignedOptions reads a menu without numbers: the row with the mark and those
@@ -132,26 +166,24 @@ func (s *screen) alignedOptions(p *panel, mark, low int) {
 	prevEnd := 0
 	for y := first; y <= end; y++ {
 		r := &s.rows[y]
-		if r.blank() {
+		x := s.inner(y)
+		if x >= r.end {
 			prevEnd = 0
 			continue
 		}
 		o, ok := s.option(y)
 		if !ok {
-			o = option{col: r.indent}
-			if r.at(r.indent) == '│' {
-				o.col = r.indent + 1
-			}
-			o.label, o.wide = label(r.body())
+			o = option{col: x}
+			o.label, o.wide = label(r.from(x))
 			// A description hangs under a label, greyer than it, in its column
 			// or deeper; more rows are announced by an arrow.
-			if r.at(r.indent) == '↓' || r.at(r.indent) == '↑' || s.coloured && s.styleAt(y, r.indent).muted() && s.styleAt(mark, m.col) != s.styleAt(y, r.indent) {
+			if r.at(x) == '↓' || r.at(x) == '↑' || s.coloured && s.styleAt(y, x).muted() && s.styleAt(mark, m.col) != s.styleAt(y, x) {
 				continue
 			}
-			if r.indent > m.col+2 {
+			if x > m.col+2 {
 				continue
 			}
-			if prevEnd > 0 && len(p.Options) > 0 && s.wrapped(y, prevEnd) {
+			if prevEnd > 0 && len(p.Options) > 0 && !s.framed(y) && s.wrapped(y, prevEnd) {
 				p.Options[len(p.Options)-1] += " " + o.label
 				prevEnd = r.end
 				continue
@@ -168,16 +200,34 @@ func (s *screen) alignedOptions(p *panel, mark, low int) {
 // beside reports whether row y can belong to a menu whose labels start in column col.
 func (s *screen) beside(y, col int) bool {
 	r := &s.rows[y]
-	if r.blank() {
+	x := s.inner(y)
+	if x >= r.end {
 		return true
 	}
-	if s.isRule(y) || keyHint(r.body()) {
+	if s.isRule(y) || keyHint(r.body()) || r.at(r.indent) == '╰' || r.at(r.indent) == '╭' {
 		return false
 	}
 	if o, ok := s.option(y); ok {
 		return o.col == col
 	}
-	return r.indent >= col
+	return x >= col
+}
+
+// inner is the column in which a row's text starts, inside the frame if there is
+// one; the row's end if nothing is in it.
+func (s *screen) inner(y int) int {
+	r := &s.rows[y]
+	if r.at(r.indent) != '│' {
+		return r.indent
+	}
+	x := r.indent + 1
+	for x < r.end && blankRune(r.at(x)) {
+		x++
+	}
+	if r.at(x) == '│' && x == r.end-1 {
+		return r.end
+	}
+	return x
 }
 
 // valueOptions reads a menu that has no mark because the focus is elsewhere: a

@@ -98,6 +98,9 @@ var authFooters = []string{"Missing API key ·", "Not logged in ·", "Login expi
 const (
 	// Versions around 2.0 print this in the place of the prompt that they refuse.
 	refusedCommand = "Unknown slash command"
+	// A tool's line says this until its result is drawn, in the versions that draw
+	// no such line for a running tool alone.
+	toolRuns       = "Running…"
 	interruptKey   = "esc to interrupt"
 	viewerTitle    = "Showing detailed transcript"
 	searchPrompts  = "search prompts:"

@@ -19,6 +19,7 @@ func TestReports(t *testing.T) {
 	}
 	cursor := func(e Evidence, x, y int) Evidence { e.CursorX, e.CursorY = x, y; return e }
 	titled := func(e Evidence, title string) Evidence { e.Title = title; return e }
+	alternate := func(e Evidence) Evidence { e.Alternate = true; return e }
 	at := func(e Evidence, now time.Time) Evidence { e.Now = now; return e }
 	cases := []struct {
 		name  string
@@ -89,6 +90,9 @@ func TestReports(t *testing.T) {
 		{"a status row like a menu's", drawn(turn, idle(""), "  ❯ main ✔", modeRow), Ready, "", ""},
 		{"a prompt that nothing came of yet", drawn(turn, prompt("go on"), "", idle(""), modeRow), Unknown, "", "unanswered"},
 		{"a prompt interrupted before anything came", titled(drawn(turn, prompt("go on"), "", idle(""), modeRow), "✳ Claude Code"), Ready, "", ""},
+		{"that on the alternate screen, whose title may lag", alternate(titled(drawn(turn, prompt("go on"), "", idle(""), modeRow), "✳ Claude Code")), Unknown, "", "unanswered"},
+		{"a tool that still reads as running", titled(drawn(turn, prompt("go on"), "", answer("Bash(sleep 9)"), grey+"  ⎿ \u00a0Running…"+plain, "", idle(""), modeRow), "✳ Claude Code"), Unknown, "", "unanswered"},
+		{"a tool that was interrupted", drawn(turn, prompt("go on"), "", answer("Bash(sleep 9)"), grey+"  ⎿ \u00a0Interrupted · What should Claude do instead?"+plain, "", idle(""), modeRow), Ready, "", ""},
 		{"a finished turn that shows nothing", titled(drawn(turn, prompt("go on"), "", finished("Churned for 0s"), idle(""), modeRow), "✳ Claude Code"), Unknown, "", "unanswered"},
 		{"the offer under a banner that is cut off", titled(drawn("     "+grey+"/upgrade to increase your usage limit."+plain, "", idle(""), modeRow), "✳ x"), Limited, "", ""},
 		{"an answer that starts like the client's note", drawn(prompt("x"), answer("Usage limit reached · set to continue automatically at 6pm"), "", idle(""), modeRow), Ready, "", ""},

@@ -223,6 +223,10 @@ func (s *screen) findEvent(y int, t *turn) {
 			}
 			done = true
 		case r.indent == 2 && r.at(2) == '⎿', r.indent == 1 && r.at(1) == '⎿':
+			if said := trim(r.from(r.indent + 1)); !done && (said == toolRuns || strings.HasPrefix(said, toolRuns+" (")) {
+				t.unanswered, t.prompt = true, y
+				return
+			}
 			up := s.headOf(y)
 			if up >= 0 && s.localCommand(up) {
 				y = up // what a local command printed says nothing of the turn
