@@ -15,7 +15,7 @@ const (
 	red      = esc + "38;5;211m"
 	orange   = esc + "38;5;174m"
 	plain    = esc + "39m"
-	modeRow  = "  " + red + "⏵⏵ bypass permissions on" + grey + " (shift+tab to cycle)" + plain
+	modeLine = "  " + red + "⏵⏵ bypass permissions on" + grey + " (shift+tab to cycle)" + plain
 	busyMode = "  " + red + "⏵⏵ bypass permissions on" + grey + " (shift+tab to cycle) · esc to interrupt" + plain
 )
 

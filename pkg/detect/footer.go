@@ -29,6 +29,9 @@ func (j *judge) lookFooterText(body string, from, to int) {
 	if interruptOffered(body) {
 		j.set(factInterrupt, from, to)
 	}
+	if agentsRun(body) {
+		j.set(factAgents, from, to)
+	}
 	for _, a := range authFooters {
 		if apart(body, a) {
 			j.set(factAuthFooter, from, to)
@@ -89,18 +92,38 @@ func apart(body, phrase string) bool {
 	return i == 0 || i > 0 && (strings.HasSuffix(body[:i], "  ") || strings.HasSuffix(body[:i], "… "))
 }
 
+// agentsRun reports whether a footer row is the client's mode row and counts
+// background agents (`· 1 local agent ·`, 2.1.85; newer versions print a line
+// above the box).
+func agentsRun(body string) bool {
+	if !modeRow(body) {
+		return false
+	}
+	for seg := range strings.SplitSeq(body, "·") {
+		seg = trim(seg)
+		n := leadingDigits(seg)
+		if what := trim(seg[len(n):]); n != "" && (what == "local agent" || what == "local agents") {
+			return true
+		}
+	}
+	return false
+}
+
+// modeRow reports whether a footer row starts as the one with the permission mode.
+func modeRow(body string) bool {
+	for _, m := range modeMarks {
+		if strings.HasPrefix(body, m) {
+			return true
+		}
+	}
+	return false
+}
+
 // interruptOffered reports whether a footer row is the client's mode row and
 // offers esc to interrupt, perhaps cut short: `esc to …`.
 func interruptOffered(body string) bool {
-	known := false
-	for _, m := range modeMarks {
-		known = known || strings.HasPrefix(body, m)
-	}
-	if !known {
-		// Screen readers get the mode in words.
-		known = strings.Contains(body, "(shift+tab to cycle)")
-	}
-	if !known {
+	// Screen readers get the mode in words.
+	if !modeRow(body) && !strings.Contains(body, "(shift+tab to cycle)") {
 		return false
 	}
 	for len(body) > 0 {

@@ -38,7 +38,7 @@ func TestHostileSize(t *testing.T) {
 		"nothing":         "\n",
 		"controls":        "\x1b]8;;\x07\x00",
 	} {
-		e := Evidence{Screen: []byte(strings.Repeat(unit, maxScreen/len(unit)) + "\n" + idle("") + "\n" + modeRow), CursorX: -1, CursorY: -1}
+		e := Evidence{Screen: []byte(strings.Repeat(unit, maxScreen/len(unit)) + "\n" + idle("") + "\n" + modeLine), CursorX: -1, CursorY: -1}
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)

@@ -95,7 +95,7 @@ func TestQuoted(t *testing.T) {
 	for _, dir := range corpora() {
 		for _, c := range loadCorpus(t, dir) {
 			quote := strings.ReplaceAll(ansi.Strip(strings.TrimRight(string(c.e.Screen), "\n")), "\n", "\n  ")
-			e := drawn(prompt("show it"), "", answer("Here:\n  "+quote), "", finished("Cooked for 2s"), "", idle(""), modeRow)
+			e := drawn(prompt("show it"), "", answer("Here:\n  "+quote), "", finished("Cooked for 2s"), "", idle(""), modeLine)
 			if v := Classify(e); v.State != Ready {
 				t.Errorf("%s quoted in an answer: %s by %s", c.id, v.State, v.Rule)
 			}

@@ -90,17 +90,17 @@ func TestLapsed(t *testing.T) {
 		reset time.Time
 		auto  bool
 	}{
-		{"not yet", at(drawn(banner(dated), idle(""), modeRow), before), Limited, date(2026, time.December, 6, 16, 0), false},
-		{"over", at(drawn(banner(dated), idle(""), modeRow), after), Ready, time.Time{}, false},
-		{"over, but a turn runs", at(drawn(banner(dated), working(), modeRow), after), Busy, time.Time{}, false},
+		{"not yet", at(drawn(banner(dated), idle(""), modeLine), before), Limited, date(2026, time.December, 6, 16, 0), false},
+		{"over", at(drawn(banner(dated), idle(""), modeLine), after), Ready, time.Time{}, false},
+		{"over, but a turn runs", at(drawn(banner(dated), working(), modeLine), after), Busy, time.Time{}, false},
 		{"over, but the box is not whole", at(drawn(banner(dated), idle(""), "here"), after), Unknown, time.Time{}, false},
-		{"over, the client still waits", at(drawn(banner(dated), idle(""), strip+modeRow), after), Limited, date(2026, time.December, 6, 16, 0), true},
-		{"an hour is not a proof", at(drawn(banner(hour), idle(""), modeRow), after), Limited, time.Time{}, false},
-		{"no clock", drawn(banner(dated), idle(""), modeRow), Limited, time.Time{}, false},
-		{"answered since", drawn(banner(dated), prompt("again"), "", answer("yes"), "", idle(""), modeRow), Ready, time.Time{}, false},
-		{"a command since", drawn(banner(dated), prompt("/status"), "  ⎿  Status dialog dismissed", "", idle(""), modeRow), Limited, time.Time{}, false},
-		{"the client will go on", drawn(banner(hour), grey+"● Usage limit reached · set to continue automatically at 4pm"+plain, "", idle(""), modeRow), Limited, time.Time{}, true},
-		{"that was cancelled", drawn(banner(hour), grey+"● Usage limit reached · set to continue automatically at 4pm"+plain, "", grey+"● Automatic continue cancelled · /rate-limit-options to wait again"+plain, "", idle(""), modeRow), Limited, time.Time{}, false},
+		{"over, the client still waits", at(drawn(banner(dated), idle(""), strip+modeLine), after), Limited, date(2026, time.December, 6, 16, 0), true},
+		{"an hour is not a proof", at(drawn(banner(hour), idle(""), modeLine), after), Limited, time.Time{}, false},
+		{"no clock", drawn(banner(dated), idle(""), modeLine), Limited, time.Time{}, false},
+		{"answered since", drawn(banner(dated), prompt("again"), "", answer("yes"), "", idle(""), modeLine), Ready, time.Time{}, false},
+		{"a command since", drawn(banner(dated), prompt("/status"), "  ⎿  Status dialog dismissed", "", idle(""), modeLine), Limited, time.Time{}, false},
+		{"the client will go on", drawn(banner(hour), grey+"● Usage limit reached · set to continue automatically at 4pm"+plain, "", idle(""), modeLine), Limited, time.Time{}, true},
+		{"that was cancelled", drawn(banner(hour), grey+"● Usage limit reached · set to continue automatically at 4pm"+plain, "", grey+"● Automatic continue cancelled · /rate-limit-options to wait again"+plain, "", idle(""), modeLine), Limited, time.Time{}, false},
 	}
 	for _, c := range cases {
 		v := Classify(c.e)

@@ -20,6 +20,7 @@ const (
 	factRetry                       // the line that counts down to the next attempt
 	factTitleBusy                   // the pane's title starts with a busy glyph
 	factInterrupt                   // the mode row offers esc to interrupt
+	factAgents                      // the mode row counts background agents that run
 	factQueued                      // the box tells how to edit what is queued
 	factFixFirst                    // the box tells to mend something first
 	factDialog                      // a menu or a page with key hints, no live box
@@ -42,14 +43,14 @@ const (
 // factNames name the facts for traces, in their order.
 var factNames = [...]string{
 	"empty screen", "input box", "live box", "whole box", "idle glyph", "footer", "torn frame", "muted glyph", "screen-reader prompt",
-	"spinner", "retry line", "busy title", "interrupt key", "queue hint", "fix-first hint", "dialog", "limit menu",
+	"spinner", "retry line", "busy title", "interrupt key", "running agents", "queue hint", "fix-first hint", "dialog", "limit menu",
 	"survey", "history search", "cursor outside the box", "limit event", "limit strip", "limit lapsed", "unanswered prompt",
 	"credentials event", "credentials footer", "transcript viewer", "shell prompt", "suspend notice",
 }
 
 const (
 	anyBox  = factBox | factReader
-	anyBusy = factSpinner | factRetry | factTitleBusy | factInterrupt | factQueued | factMuted
+	anyBusy = factSpinner | factRetry | factTitleBusy | factInterrupt | factAgents | factQueued | factMuted
 	blocked = factDialog | factLimitMenu | factSurvey | factSearch | factViewer
 	refused = factAuthEvent | factAuthFooter | factFixFirst | factLimitStrip | factUnanswered
 	gone    = factShell | factSuspended | factEmpty | factTorn
@@ -83,6 +84,7 @@ var rules = [...]rule{
 	{"busy.retry", Busy, factRetry, anyBox, 0, "a request is being retried"},
 	{"busy.spinner", Busy, factSpinner, anyBox, 0, "the newest line above the box is a running turn's"},
 	{"busy.interrupt", Busy, factInterrupt, anyBox, 0, "the mode row offers esc to interrupt"},
+	{"busy.agents", Busy, factAgents, anyBox, 0, "background agents run, whose results will start a turn"},
 	{"busy.queue", Busy, factQueued | factBox, 0, 0, "the box tells of queued messages"},
 	{"busy.glyph", Busy, factMuted | factBox | factWhole, 0, 0, "the box's glyph is greyed"},
 	{"busy.title", Busy, factTitleBusy, anyBox, 0, "the pane's title shows a running turn"},

@@ -7,11 +7,11 @@ import "testing"
 func TestWitnesses(t *testing.T) {
 	turn := prompt("do it") + "\n\n" + answer("Done: it") + "\n"
 	screens := map[State]Evidence{
-		Ready:   drawn(turn, idle(""), modeRow),
+		Ready:   drawn(turn, idle(""), modeLine),
 		Busy:    drawn(turn, working(), busyMode),
 		Gate:    drawn(accent+boxRule(), "  "+accent+"Exit plan mode?"+plain, "", "  "+accent+"❯ 1. Yes"+plain, "    2. No"),
-		Limited: drawn(prompt("x"), grey+"  ⎿ \u00a0"+red+"You've hit your session limit · resets 4pm (UTC)"+plain, "", idle(""), modeRow),
-		Unauth:  drawn(prompt("x"), grey+"  ⎿ \u00a0"+red+"Not logged in · Please run /login"+plain, "", idle(""), modeRow),
+		Limited: drawn(prompt("x"), grey+"  ⎿ \u00a0"+red+"You've hit your session limit · resets 4pm (UTC)"+plain, "", idle(""), modeLine),
+		Unauth:  drawn(prompt("x"), grey+"  ⎿ \u00a0"+red+"Not logged in · Please run /login"+plain, "", idle(""), modeLine),
 		Crashed: drawn("Resume this session with:", "claude --resume x", "bash-5.2#"),
 		Unknown: drawn("hello"),
 	}
@@ -70,7 +70,7 @@ func TestWitnesses(t *testing.T) {
 
 // TestLapsedTranscript holds that a limit in the transcript ends with its reset.
 func TestLapsedTranscript(t *testing.T) {
-	e := drawn(idle(""), modeRow)
+	e := drawn(idle(""), modeLine)
 	e.Transcript = &Transcript{Event: "api_error", APIStatus: 429, Text: "You've hit your session limit · resets 4pm (UTC)", At: date(2026, 3, 3, 13, 0)}
 	e.Now = date(2026, 3, 3, 15, 59)
 	if v := Classify(e); v.State != Limited || v.ResetAt == nil || !v.ResetAt.Equal(date(2026, 3, 3, 16, 0)) {
@@ -85,7 +85,7 @@ func TestLapsedTranscript(t *testing.T) {
 // TestVim holds that vim mode without a proven INSERT is ready by the screen yet
 // never typable.
 func TestVim(t *testing.T) {
-	normal, insert := drawn(idle(""), modeRow), drawn(idle(""), "  "+grey+"-- INSERT -- "+modeRow)
+	normal, insert := drawn(idle(""), modeLine), drawn(idle(""), "  "+grey+"-- INSERT -- "+modeLine)
 	cases := []struct {
 		name            string
 		e               Evidence
@@ -94,7 +94,7 @@ func TestVim(t *testing.T) {
 		{"no vim", normal, false, false},
 		{"vim, no mark", normal, true, true},
 		{"vim, INSERT", insert, true, false},
-		{"vim, INSERT in the transcript", drawn(answer("-- INSERT --"), "", idle(""), modeRow), true, true},
+		{"vim, INSERT in the transcript", drawn(answer("-- INSERT --"), "", idle(""), modeLine), true, true},
 	}
 	for _, c := range cases {
 		c.e.VimMode = c.vim
@@ -108,7 +108,7 @@ func TestVim(t *testing.T) {
 // TestSince holds that a time is given only by a witness that agrees.
 func TestSince(t *testing.T) {
 	at := date(2026, 1, 2, 3, 4)
-	e := drawn(idle(""), modeRow)
+	e := drawn(idle(""), modeLine)
 	e.Client = &Client{Status: "idle", Since: at}
 	if v := Classify(e); v.Since == nil || !v.Since.Equal(at) {
 		t.Errorf("idle and ready: since %v", v.Since)
