@@ -100,11 +100,11 @@ const (
 	refusedCommand = "Unknown slash command"
 	// A tool's line says this until its result is drawn, in the versions that draw
 	// no such line for a running tool alone.
-	toolRuns       = "Running…"
-	interruptKey   = "esc to interrupt"
-	viewerTitle    = "Showing detailed transcript"
-	searchPrompts  = "search prompts:"
-	surveyDismiss  = "0: Dismiss"
+	toolRuns      = "Running…"
+	interruptKey  = "esc to interrupt"
+	viewerTitle   = "Showing detailed transcript"
+	searchPrompts = "search prompts:"
+	surveyDismiss = "0: Dismiss"
 )
 
 // modeMarks start the row that shows the permission mode.
