@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -17,11 +16,9 @@ import (
 // ClientVersion is the one place where the client's version is pinned.
 const ClientVersion = "2.1.332"
 
-const clientPackage = "@anthropic-ai/claude-code"
-
-// installWait bounds one installation, the wait for another process's included.
-// The package is about 400 MB unpacked.
-const installWait = 10 * time.Minute
+// clientVersions are what a version may look like: it names a folder and an npm
+// package.
+var clientVersions = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$`)
 
 // Binary is a client that can be run.
 type Binary struct {
@@ -45,18 +42,7 @@ func FindClient(ctx context.Context, log func(string, ...any)) (Binary, error) {
 	if log == nil {
 		log = func(string, ...any) {}
 	}
-	cache, err := clientCache()
-	if err != nil {
-		return Binary{}, err
-	}
-	pinned := Binary{filepath.Join(cache, ClientVersion, "claude"), ClientVersion}
-	if isExecutable(pinned.Path) {
-		return pinned, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, installWait)
-	defer cancel()
-	log("installing client %s into %s (once)", ClientVersion, cache)
-	npmErr := installClient(ctx, cache)
+	pinned, npmErr := FindClientVersion(ctx, ClientVersion, log)
 	if npmErr == nil {
 		return pinned, nil
 	}
@@ -72,6 +58,31 @@ func FindClient(ctx context.Context, log func(string, ...any)) (Binary, error) {
 	return Binary{path, version}, nil
 }
 
+// FindClientVersion is FindClient for any version, and for that version alone:
+// where npm can't serve, it fails. Versions that are scripts need node too.
+func FindClientVersion(ctx context.Context, version string, log func(string, ...any)) (Binary, error) {
+	if !clientVersions.MatchString(version) {
+		return Binary{}, fmt.Errorf("%q is no version of the client: write it as %s", version, ClientVersion)
+	}
+	cache, err := clientCache()
+	if err != nil {
+		return Binary{}, err
+	}
+	found := Binary{filepath.Join(cache, version, "claude"), version}
+	if isExecutable(found.Path) {
+		return found, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, installWait)
+	defer cancel()
+	if log != nil {
+		log("installing client %s into %s (once)", version, cache)
+	}
+	if err := installClient(ctx, cache, version); err != nil {
+		return Binary{}, fmt.Errorf("get client %s: %w", version, err)
+	}
+	return found, nil
+}
+
 func clientCache() (string, error) {
 	if dir := os.Getenv("CLAUDE_FLEET_CLIENT_CACHE"); dir != "" {
 		return filepath.Abs(dir)
@@ -81,77 +92,6 @@ func clientCache() (string, error) {
 		return "", fmt.Errorf("no cache folder for the client: %w; set CLAUDE_FLEET_CLIENT_CACHE", err)
 	}
 	return filepath.Join(dir, "claude-fleet", "client"), nil
-}
-
-// nativePackage is the folder under node_modules that holds the binary.
-func nativePackage() (string, error) {
-	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
-	if arch == "" || (runtime.GOOS != "linux" && runtime.GOOS != "darwin") {
-		return "", fmt.Errorf("client %s has no build for %s/%s", ClientVersion, runtime.GOOS, runtime.GOARCH)
-	}
-	return clientPackage + "-" + runtime.GOOS + "-" + arch, nil
-}
-
-func installClient(ctx context.Context, cache string) error {
-	native, err := nativePackage()
-	if err != nil {
-		return err
-	}
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		return errors.New("npm is not installed")
-	}
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return fmt.Errorf("make the client cache: %w", err)
-	}
-	unlock, err := lockFile(ctx, filepath.Join(cache, "lock"))
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	final := filepath.Join(cache, ClientVersion)
-	if isExecutable(filepath.Join(final, "claude")) {
-		return nil // another process was first
-	}
-	tmp, err := os.MkdirTemp(cache, "install-")
-	if err != nil {
-		return fmt.Errorf("make a folder to install into: %w", err)
-	}
-	defer func() { _ = os.RemoveAll(tmp) }()
-	cmd := exec.CommandContext(ctx, npm, "install", "--prefix", tmp, "--no-save", "--ignore-scripts",
-		"--no-audit", "--no-fund", "--loglevel=error", clientPackage+"@"+ClientVersion)
-	cmd.Dir = tmp
-	cmd.WaitDelay = 5 * time.Second
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("npm install %s@%s: %w%s", clientPackage, ClientVersion, err, npmCode(out))
-	}
-	unpacked := filepath.Join(tmp, "node_modules", filepath.FromSlash(native))
-	got, err := clientVersion(ctx, filepath.Join(unpacked, "claude"))
-	if err != nil {
-		return err
-	}
-	if got != ClientVersion {
-		return fmt.Errorf("npm installed client %s where %s was asked for", got, ClientVersion)
-	}
-	// What stands there is broken, or isExecutable would have taken it.
-	if err := os.RemoveAll(final); err != nil {
-		return fmt.Errorf("clear the client cache: %w", err)
-	}
-	if err := os.Rename(unpacked, final); err != nil {
-		return fmt.Errorf("put the client into the cache: %w", err)
-	}
-	return nil
-}
-
-var npmCodeLine = regexp.MustCompile(`(?m)^npm (?:error|ERR!) code (E[A-Z0-9_]+)\s*$`)
-
-// npmCode is npm's own code for what went wrong. The rest of what it prints
-// names the user's registry, which is nobody's business.
-func npmCode(out []byte) string {
-	if m := npmCodeLine.FindSubmatch(out); m != nil {
-		return " (" + string(m[1]) + ")"
-	}
-	return ""
 }
 
 // clientVersion asks a client for its version, in a home that is not the user's.

@@ -172,7 +172,10 @@ func (h *Host) writeHome(context.Context) error {
 	settings := map[string]any{}
 	if h.spec.BypassAccepted {
 		settings["skipDangerousModePermissionPrompt"] = true
+		state["bypassPermissionsModeAccepted"] = true // what older versions look at
 	}
+	overlay(state, h.spec.State)
+	overlay(settings, h.spec.Settings)
 	profile := fmt.Sprintf("PATH='%s'\nexport PATH\n", h.path())
 	errs := []error{
 		writeJSONFile(filepath.Join(h.Home, ".claude.json"), state),
@@ -184,6 +187,15 @@ func (h *Host) writeHome(context.Context) error {
 		errs = append(errs, os.Symlink(h.rig.client.Path, filepath.Join(h.dir, "bin", "claude")))
 	}
 	return errors.Join(errs...)
+}
+
+// overlay puts values over those of object, taking the nil ones out.
+func overlay(object, values map[string]any) {
+	for key, value := range values {
+		if object[key] = value; value == nil {
+			delete(object, key)
+		}
+	}
 }
 
 func writeJSONFile(path string, value any) error {

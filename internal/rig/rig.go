@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sync"
 
 	"golang.org/x/crypto/ssh"
@@ -23,8 +24,10 @@ type Options struct {
 	// Log takes what is worth telling while the rig starts; nil means nobody.
 	Log   func(format string, args ...any)
 	Hosts []HostSpec
-	// Client is the binary that hosts run as `claude`; empty means FindClient.
-	Client string
+	// Client is the binary that hosts run as `claude`; empty means FindClient, or
+	// FindClientVersion where ClientVersion is given.
+	Client        string
+	ClientVersion string
 }
 
 // HostSpec describes one host.
@@ -48,6 +51,10 @@ type HostSpec struct {
 	// SSHDConfig are lines that go before the rig's own, and so win over them. A
 	// SetEnv line would replace the host's whole environment.
 	SSHDConfig []string
+	// State and Settings go into the client's ~/.claude.json and
+	// ~/.claude/settings.json, over what the rig writes there. A nil value takes
+	// the key out.
+	State, Settings map[string]any
 	// Env are NAME=VALUE entries that are added to the host's environment, or
 	// replace what is there. A NAME alone removes it.
 	Env []string
@@ -91,7 +98,7 @@ func Start(ctx context.Context, opt Options) (*Rig, error) {
 	if err := checkSpecs(opt.Hosts); err != nil {
 		return nil, err
 	}
-	tools, err := findTools()
+	tools, err := findTools(needsSSHD(opt.Hosts))
 	if err != nil {
 		return nil, err
 	}
@@ -103,17 +110,20 @@ func Start(ctx context.Context, opt Options) (*Rig, error) {
 }
 
 func (r *Rig) start(ctx context.Context, opt Options) error {
-	if r.client.Path == "" {
-		client, err := FindClient(ctx, r.log)
-		if err != nil {
-			return err
-		}
-		r.client = client
+	var err error
+	switch {
+	case r.client.Path != "":
+	case opt.ClientVersion != "":
+		r.client, err = FindClientVersion(ctx, opt.ClientVersion, r.log)
+	default:
+		r.client, err = FindClient(ctx, r.log)
+	}
+	if err != nil {
+		return err
 	}
 	if err := r.makeDir(opt.Dir); err != nil {
 		return err
 	}
-	var err error
 	if r.reaper, err = startReaper(r.dir, r.tools.tmux, r.ownDir); err != nil {
 		return err
 	}
@@ -183,7 +193,13 @@ func checkSpecs(specs []HostSpec) error {
 	return nil
 }
 
-func findTools() (tools, error) {
+// needsSSHD tells whether any host is reached by SSH. A rig with no hosts at all
+// counts as one that is: what it is for is not known yet.
+func needsSSHD(specs []HostSpec) bool {
+	return len(specs) == 0 || slices.ContainsFunc(specs, func(s HostSpec) bool { return !s.Local })
+}
+
+func findTools(sshd bool) (tools, error) {
 	var t tools
 	for _, need := range []struct {
 		path *string
@@ -195,6 +211,9 @@ func findTools() (tools, error) {
 		{&t.tmux, "tmux", "tmux"},
 		{&t.git, "git", "git"},
 	} {
+		if need.path == &t.sshd && !sshd {
+			continue
+		}
 		path, err := lookTool(need.name)
 		if err != nil {
 			return t, fmt.Errorf("%s is missing: install %s (apt-get install %s)", need.name, need.pkg, need.pkg)

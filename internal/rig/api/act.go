@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -18,8 +19,9 @@ const (
 // turnReply is a reply together with what it answers.
 type turnReply struct {
 	*reply
-	turn turn
-	rec  Request
+	turn  turn
+	rec   Request
+	tools []string // that the client offers
 }
 
 // act does what the prompt says. It returns when the reply is out or ctx, that
@@ -27,9 +29,13 @@ type turnReply struct {
 func (s *Server) act(ctx context.Context, t *turnReply) {
 	a := parse(t.turn.prompt)
 	if t.turn.results > 0 {
-		// A tool ran, whichever it was: the turn is over with it.
-		t.done("tool finished")
-		return
+		later, ok := parseLater(t.turn.prompt, t.turn.results)
+		if !ok {
+			// A tool ran, whichever it was: the turn is over with it.
+			t.done("tool finished")
+			return
+		}
+		a = later
 	}
 	switch a.verb {
 	case verbAnswer:
@@ -39,31 +45,39 @@ func (s *Server) act(ctx context.Context, t *turnReply) {
 		_ = t.finish("end_turn")
 	case verbStream:
 		t.streamFor(ctx, a)
-	case verbHold, verbWait:
+	case verbHold, verbWait, verbSilent, verbThink:
 		s.holdAt(ctx, t, a)
 	case verbTool:
 		t.tool(s.nextID(), "Bash", object{"command": a.text, "description": "Run the command"})
+	case verbBackground:
+		t.tool(s.nextID(), "Bash", object{"command": a.text, "description": "Run in the background", "run_in_background": true})
 	case verbWrite:
 		t.tool(s.nextID(), "Write", object{"file_path": a.text, "content": "written by the script\n"})
+	case verbAgent:
+		t.tool(s.nextID(), t.offered("Agent", "Task"), object{
+			"description": "Do a part of it", "prompt": a.text, "subagent_type": "general-purpose",
+		})
+	case verbTodo:
+		s.todo(t)
 	case verbAsk:
-		t.tool(s.nextID(), "AskUserQuestion", question())
+		t.tool(s.nextID(), "AskUserQuestion", object{"questions": questions[a.text]})
 	case verbPlan:
 		t.tool(s.nextID(), "ExitPlanMode", object{"plan": "1. Do the first thing\n2. Do the second thing"})
 	case verbError:
-		_ = writeError(t.w, a.status, errorText(a.status))
+		message := a.text
+		if message == "" {
+			message = errorText(a.status)
+		}
+		_ = writeError(t.w, a.status, message)
+	case verbDrop:
+		drop(t.w)
 	case verbLimit:
-		limit(t.w, t.rec.Time.Add(a.length))
+		claim := a.text
+		if claim == "" {
+			claim = "five_hour"
+		}
+		limit(t.w, t.rec.Time.Add(a.length), claim)
 	}
-}
-
-func question() object {
-	return object{"questions": []object{{
-		"question": "Which database should it use?", "header": "Database", "multiSelect": false,
-		"options": []object{
-			{"label": "SQLite", "description": "One file, no server"},
-			{"label": "Postgres", "description": "A server of its own"},
-		},
-	}}}
 }
 
 func (t *turnReply) done(what string) {
@@ -98,62 +112,6 @@ func (t *turnReply) streamFor(ctx context.Context, a action) {
 	t.done("STREAM " + a.text)
 }
 
-// Release lets every `HOLD name` and `WAIT name` go, those that wait and those to come.
-func (s *Server) Release(name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if h := s.holdNamed(name); !h.open {
-		h.open = true
-		close(h.gate)
-	}
-}
-
-// Holding counts the requests that wait for Release(name) now.
-func (s *Server) Holding(name string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.holdNamed(name).waiting
-}
-
-// holdNamed needs s.mu.
-func (s *Server) holdNamed(name string) *hold {
-	h := s.holds[name]
-	if h == nil {
-		h = &hold{gate: make(chan struct{})}
-		s.holds[name] = h
-	}
-	return h
-}
-
-func (s *Server) holdAt(ctx context.Context, t *turnReply, a action) {
-	s.mu.Lock()
-	h := s.holdNamed(a.text)
-	h.waiting++
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		h.waiting--
-		s.mu.Unlock()
-	}()
-	t.start()
-	if a.verb == verbHold {
-		t.say("Holding " + a.text + ".\n\n")
-	}
-	tick := time.NewTicker(pingEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-h.gate:
-			t.done(string(a.verb) + " " + a.text)
-			return
-		case <-tick.C:
-			t.ping()
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
 // errorText names what the vendor's API calls an error of that status.
 func errorText(status int) string {
 	switch status {
@@ -178,12 +136,25 @@ func writeError(w http.ResponseWriter, status int, message string) error {
 	})
 }
 
-// limit refuses as the vendor's API does when the five-hour window is used up
-// (facts measured with client 2.1.332).
-func limit(w http.ResponseWriter, reset time.Time) {
+// drop breaks the connection off: the client sees a reset.
+func drop(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
+}
+
+// limit refuses as the vendor's API does when the window that claim names is
+// used up (facts measured with client 2.1.332): five_hour, seven_day or
+// seven_day_opus.
+func limit(w http.ResponseWriter, reset time.Time, claim string) {
 	h := w.Header()
 	h.Set("anthropic-ratelimit-unified-status", "rejected")
 	h.Set("anthropic-ratelimit-unified-reset", strconv.FormatInt(reset.Unix(), 10))
-	h.Set("anthropic-ratelimit-unified-representative-claim", "five_hour")
+	h.Set("anthropic-ratelimit-unified-representative-claim", claim)
 	_ = writeError(w, http.StatusTooManyRequests, "This request would exceed your account's rate limit.")
 }

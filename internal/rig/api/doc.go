@@ -9,12 +9,23 @@
 //	STREAM n       stream words for n seconds, then `Done: STREAM n`
 //	HOLD name      show a line of an answer, then wait for Server.Release(name)
 //	WAIT name      the same, but wait before the first word
+//	THINK name     the same, but wait after a thought
+//	SILENT name    the same, but wait before the first byte of the reply
 //	TOOL command   use Bash; after its result, `Done: tool finished`
+//	BACKGROUND command  the same, in the background
 //	WRITE path     use Write
-//	ASK            use AskUserQuestion
+//	AGENT prompt   use a subagent, which gets that prompt
+//	TODO           put a task on the list
+//	ASK            use AskUserQuestion; ASK MULTI asks one of many choices, and
+//	               ASK MANY asks two questions
 //	PLAN           use ExitPlanMode, where the client offers it
-//	ERR status     fail with that HTTP status, 400 to 599
-//	LIMIT n        fail as a used-up usage limit that resets in n seconds
+//	ERR status     fail with that HTTP status, 400 to 599, and with the text
+//	               behind it where there is one
+//	DROP           break the connection off
+//	LIMIT n        fail as a used-up usage limit that resets in n seconds; a
+//	               word behind it names the window, which is else five_hour
+//	THEN ...       any of these, for when a tool's result comes back; each such
+//	               line is for one more result
 //
 // Anything else is answered with `Done: ` and its first line. An error lasts as
 // long as its prompt is the newest, however often the client tries again. A

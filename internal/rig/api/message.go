@@ -58,6 +58,15 @@ func (r *wireRequest) session() string {
 	return id.Session
 }
 
+// toolNames are the tools that the client offers.
+func (r *wireRequest) toolNames() []string {
+	names := make([]string, 0, len(r.Tools))
+	for _, t := range r.Tools {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
 // turn is what the messages of a request say about where the talk stands.
 type turn struct {
 	// prompt is the newest text of the user, as it was typed.

@@ -10,24 +10,35 @@ import (
 type verb string
 
 const (
-	verbAnswer verb = "" // any other prompt
-	verbSay    verb = "SAY"
-	verbStream verb = "STREAM"
-	verbHold   verb = "HOLD"
-	verbWait   verb = "WAIT"
-	verbTool   verb = "TOOL"
-	verbWrite  verb = "WRITE"
-	verbAsk    verb = "ASK"
-	verbPlan   verb = "PLAN"
-	verbError  verb = "ERR"
-	verbLimit  verb = "LIMIT"
+	verbAnswer     verb = "" // any other prompt
+	verbSay        verb = "SAY"
+	verbStream     verb = "STREAM"
+	verbHold       verb = "HOLD"
+	verbWait       verb = "WAIT"
+	verbSilent     verb = "SILENT"
+	verbThink      verb = "THINK"
+	verbTool       verb = "TOOL"
+	verbBackground verb = "BACKGROUND"
+	verbWrite      verb = "WRITE"
+	verbAgent      verb = "AGENT"
+	verbTodo       verb = "TODO"
+	verbAsk        verb = "ASK"
+	verbPlan       verb = "PLAN"
+	verbError      verb = "ERR"
+	verbDrop       verb = "DROP"
+	verbLimit      verb = "LIMIT"
 )
+
+// verbThen begins a line that is for later: the first such line says what is
+// done when a tool's result comes back, the second is for the next result, and
+// so on.
+const verbThen = "THEN"
 
 // action is one line of the script: what to do, and with what.
 type action struct {
 	verb verb
-	// text is the argument as it was written (SAY, HOLD, WAIT, TOOL, WRITE), or the
-	// first line of the prompt (verbAnswer).
+	// text is the argument as it was written, without the number or word that
+	// leads it (ERR, LIMIT); or the first line of the prompt (verbAnswer).
 	text string
 	// length is how long STREAM streams, or until when LIMIT limits.
 	length time.Duration
@@ -55,21 +66,41 @@ func parse(prompt string) action {
 	return action{verb: verbAnswer, text: strings.TrimSpace(first)}
 }
 
+// parseLater finds what a prompt wants done after so many tool results.
+func parseLater(prompt string, results int) (action, bool) {
+	for line := range strings.Lines(prompt) {
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if word != verbThen {
+			continue
+		}
+		if results--; results == 0 {
+			word, rest, _ = strings.Cut(strings.TrimSpace(rest), " ")
+			return parseVerb(verb(word), strings.TrimSpace(rest))
+		}
+	}
+	return action{}, false
+}
+
 func parseVerb(v verb, arg string) (action, bool) {
 	switch v {
-	case verbAsk, verbPlan:
+	case verbPlan, verbTodo, verbDrop:
 		return action{verb: v, text: arg}, arg == ""
-	case verbSay, verbHold, verbWait, verbTool, verbWrite:
+	case verbAsk:
+		_, known := questions[arg]
+		return action{verb: v, text: arg}, known
+	case verbSay, verbHold, verbWait, verbSilent, verbThink, verbTool, verbBackground, verbWrite, verbAgent:
 		return action{verb: v, text: arg}, arg != ""
 	case verbStream:
 		length, ok := parseSeconds(arg, maxStream)
 		return action{verb: v, text: arg, length: length}, ok
 	case verbLimit:
-		length, ok := parseSeconds(arg, maxLimit)
-		return action{verb: v, text: arg, length: length}, ok
+		number, claim, _ := strings.Cut(arg, " ")
+		length, ok := parseSeconds(number, maxLimit)
+		return action{verb: v, text: strings.TrimSpace(claim), length: length}, ok
 	case verbError:
-		status, err := strconv.Atoi(arg)
-		return action{verb: v, text: arg, status: status}, err == nil && status >= 400 && status <= 599
+		number, message, _ := strings.Cut(arg, " ")
+		status, err := strconv.Atoi(number)
+		return action{verb: v, text: strings.TrimSpace(message), status: status}, err == nil && status >= 400 && status <= 599
 	}
 	return action{}, false
 }

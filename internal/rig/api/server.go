@@ -29,6 +29,7 @@ type Server struct {
 	last     map[string]seen // by session
 	holds    map[string]*hold
 	ids      int
+	open     int // turns that are being answered
 }
 
 // hold is what `HOLD name` and `WAIT name` wait at.
@@ -104,7 +105,28 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		_ = rep.finish("end_turn")
 		return
 	}
-	s.act(r.Context(), &turnReply{reply: rep, turn: now, rec: rec})
+	defer s.opened()()
+	s.act(r.Context(), &turnReply{reply: rep, turn: now, rec: rec, tools: req.toolNames()})
+}
+
+// opened counts one more open turn until the function that it returns is called.
+func (s *Server) opened() (closed func()) {
+	count := func(n int) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.open += n
+	}
+	count(1)
+	return func() { count(-1) }
+}
+
+// Open counts the requests of turns that are being answered now: held and
+// streamed ones. A turn whose tool runs at the client is not among them, nor is
+// one that the client waits to try again.
+func (s *Server) Open() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.open
 }
 
 func sideText(now turn) string {

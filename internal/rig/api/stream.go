@@ -89,6 +89,18 @@ func (r *reply) closeText() {
 	r.open = false
 }
 
+// think sends a whole block of thinking. A made-up signature does: nobody here
+// checks it.
+func (r *reply) think(words string) {
+	r.start()
+	r.closeText()
+	r.event("content_block_start", object{"index": len(r.blocks), "content_block": object{"type": "thinking", "thinking": ""}})
+	r.event("content_block_delta", object{"index": len(r.blocks), "delta": object{"type": "thinking_delta", "thinking": words}})
+	r.event("content_block_delta", object{"index": len(r.blocks), "delta": object{"type": "signature_delta", "signature": "bWFkZSB1cA=="}})
+	r.event("content_block_stop", object{"index": len(r.blocks)})
+	r.blocks = append(r.blocks, object{"type": "thinking", "thinking": words, "signature": "bWFkZSB1cA=="})
+}
+
 // use adds a tool_use block, whose input goes out as one piece.
 func (r *reply) use(id, tool string, input object) {
 	r.start()

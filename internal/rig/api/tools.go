@@ -1,0 +1,52 @@
+package api
+
+import "slices"
+
+// questions are what ASK asks, by its argument.
+var questions = map[string][]object{
+	"":      {database},
+	"MULTI": {features},
+	"MANY":  {database, features},
+}
+
+var (
+	database = question("Which database should it use?", "Database", false,
+		"SQLite", "One file, no server", "Postgres", "A server of its own")
+	features = question("Which features should it have?", "Features", true,
+		"Search", "Find a record by its words", "Export", "Write all records to a file")
+)
+
+// question has options of a label and a description each.
+func question(text, header string, multi bool, options ...string) object {
+	var list []object
+	for i := 0; i+1 < len(options); i += 2 {
+		list = append(list, object{"label": options[i], "description": options[i+1]})
+	}
+	return object{"question": text, "header": header, "multiSelect": multi, "options": list}
+}
+
+// offered is the first of the names that the client offers a tool of; versions
+// call the same tool by different ones. Where it offers none, the first.
+func (t *turnReply) offered(names ...string) string {
+	for _, name := range names {
+		if slices.Contains(t.tools, name) {
+			return name
+		}
+	}
+	return names[0]
+}
+
+// todo makes a list of two tasks, by the tool that the version has for it:
+// older ones set the whole list, newer ones one task a call.
+func (s *Server) todo(t *turnReply) {
+	if t.offered("TaskCreate", "TodoWrite") == "TodoWrite" {
+		t.tool(s.nextID(), "TodoWrite", object{"todos": []object{
+			{"content": "Read the notes", "activeForm": "Reading the notes", "status": "in_progress"},
+			{"content": "Write the report", "activeForm": "Writing the report", "status": "pending"},
+		}})
+		return
+	}
+	t.tool(s.nextID(), "TaskCreate", object{
+		"subject": "Read the notes", "description": "Read all of the notes", "activeForm": "Reading the notes",
+	})
+}
