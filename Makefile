@@ -6,7 +6,7 @@ GOLANGCI_LINT_VERSION := v2.15.0
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/claude-fleet
 LINT := $(CACHE)/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
 
-.PHONY: build demo shell test lint bench fuzz setup setup-test
+.PHONY: build demo shell test lint bench fuzz setup setup-test record record-diff
 
 build:
 	$(GO) build -o bin/claude-fleet ./cmd/claude-fleet
@@ -45,3 +45,11 @@ bench:
 FUZZTIME ?= 20s
 fuzz:
 	@scripts/fuzz $(FUZZTIME)
+
+# The screens of any version of the client, into recordings/CLIENT-SIZE: see
+# AGENTS.md, "A new version of the client".
+SIZE ?= 120x40
+SETTING ?= default
+OUT ?= recordings
+record:
+	$(GO) run ./internal/record $(if $(CLIENT),-client $(CLIENT)) -size $(SIZE) -setting $(SETTING) -out $(OUT) $(if $(ONLY),-only '$(ONLY)')

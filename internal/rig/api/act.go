@@ -43,6 +43,9 @@ func (s *Server) act(ctx context.Context, t *turnReply) {
 	case verbSay:
 		t.say(a.text)
 		_ = t.finish("end_turn")
+	case verbMarkdown:
+		t.say(texts[a.text])
+		_ = t.finish("end_turn")
 	case verbStream:
 		t.streamFor(ctx, a)
 	case verbHold, verbWait, verbSilent, verbThink:

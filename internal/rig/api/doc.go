@@ -6,6 +6,8 @@
 // of these words, and has the argument that the word needs, says what to do:
 //
 //	SAY text       answer with that text
+//	MARKDOWN LONG  answer with a page of every kind of block; MARKDOWN FAKES
+//	               with quotations of what the client draws itself
 //	STREAM n       stream words for n seconds, then `Done: STREAM n`
 //	HOLD name      show a line of an answer, then wait for Server.Release(name)
 //	WAIT name      the same, but wait before the first word

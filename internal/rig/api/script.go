@@ -12,6 +12,7 @@ type verb string
 const (
 	verbAnswer     verb = "" // any other prompt
 	verbSay        verb = "SAY"
+	verbMarkdown   verb = "MARKDOWN"
 	verbStream     verb = "STREAM"
 	verbHold       verb = "HOLD"
 	verbWait       verb = "WAIT"
@@ -87,6 +88,9 @@ func parseVerb(v verb, arg string) (action, bool) {
 		return action{verb: v, text: arg}, arg == ""
 	case verbAsk:
 		_, known := questions[arg]
+		return action{verb: v, text: arg}, known
+	case verbMarkdown:
+		_, known := texts[arg]
 		return action{verb: v, text: arg}, known
 	case verbSay, verbHold, verbWait, verbSilent, verbThink, verbTool, verbBackground, verbWrite, verbAgent:
 		return action{verb: v, text: arg}, arg != ""

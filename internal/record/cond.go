@@ -1,0 +1,144 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// cond is something to wait for.
+type cond struct {
+	what  string
+	holds func(*view) bool
+	// within is how long it may take; 0 means usual.
+	within time.Duration
+}
+
+// usual is how long a screen may take to come; a client may take firstScreen to
+// show its first.
+const (
+	usual       = 15 * time.Second
+	firstScreen = 60 * time.Second
+)
+
+func (c cond) deadline() time.Duration {
+	if c.within == 0 {
+		return usual
+	}
+	return c.within
+}
+
+// slow gives a condition more time.
+func slow(within time.Duration, c cond) cond {
+	c.within = within
+	return c
+}
+
+// shows: every one of the texts is on the screen.
+func shows(texts ...string) cond {
+	return cond{what: fmt.Sprintf("the screen shows %q", texts), holds: func(v *view) bool {
+		for _, text := range texts {
+			if !v.has(text) {
+				return false
+			}
+		}
+		return true
+	}}
+}
+
+// showsAny: one of the texts is, as versions word it differently.
+func showsAny(texts ...string) cond {
+	return cond{what: fmt.Sprintf("the screen shows one of %q", texts), holds: func(v *view) bool {
+		for _, text := range texts {
+			if v.has(text) {
+				return true
+			}
+		}
+		return false
+	}}
+}
+
+// idle: the box is live and empty, and nobody says that a turn runs.
+var idle = cond{what: "the box is empty and idle", holds: func(v *view) bool {
+	text, ok := v.box()
+	return ok && text == "" && v.atRest()
+}}
+
+// typed: the box holds a text.
+func typed(text string) cond {
+	return cond{what: fmt.Sprintf("the box holds %q", text), holds: func(v *view) bool {
+		got, ok := v.box()
+		return ok && strings.HasPrefix(squeeze(got), squeeze(text))
+	}}
+}
+
+// resting: the box is live, whatever it holds, and nobody says that a turn runs.
+var resting = cond{what: "the box is idle", holds: func(v *view) bool {
+	_, ok := v.box()
+	return ok && v.atRest()
+}}
+
+// notWorking: nobody says that a turn runs, whether a box is drawn or not.
+var notWorking = cond{what: "no turn runs", holds: func(v *view) bool {
+	return v.turns == 0 && v.status != "busy" && !v.has("esc to interrupt")
+}}
+
+// spins: the screen or its title shows that the client works. Which word it
+// spins with is its own choice.
+var spins = cond{what: "the client shows that it works", holds: func(v *view) bool {
+	return v.has("esc to interrupt") || v.has("…") && strings.ContainsAny(v.text(), "✻✽✢✶·*") || strings.ContainsAny(v.title, "⠂⠐◐◑◒◓")
+}}
+
+// runs: a tool runs at the client, and the API waits for its result.
+var runs = cond{what: "a tool runs", holds: func(v *view) bool {
+	return v.turns == 0 && v.process == "running" && (v.status == "" || v.status == "busy") && v.has("…")
+}}
+
+// gone: no input box is drawn, as while a dialog is up.
+var gone = cond{what: "the input box is gone", holds: func(v *view) bool {
+	_, ok := v.box()
+	return !ok
+}}
+
+// working: the API is answering so many turns, or more.
+func working(turns int) cond {
+	return cond{what: fmt.Sprintf("%d turns are open", turns), holds: func(v *view) bool { return v.turns >= turns }}
+}
+
+// ended: the client's process is gone.
+var ended = cond{what: "the client has gone", holds: func(v *view) bool { return v.process == "gone" }}
+
+// suspended: job control has stopped it.
+var suspended = cond{what: "the client is suspended", holds: func(v *view) bool { return v.process == "stopped" }}
+
+// both: all of the conditions hold at once.
+func both(conds ...cond) cond {
+	var what []string
+	var within time.Duration
+	for _, c := range conds {
+		what = append(what, c.what)
+		within = max(within, c.within)
+	}
+	return cond{what: strings.Join(what, ", and "), within: within, holds: func(v *view) bool {
+		for _, c := range conds {
+			if !c.holds(v) {
+				return false
+			}
+		}
+		return true
+	}}
+}
+
+// not: the condition does not hold.
+func not(c cond) cond {
+	return cond{what: "not: " + c.what, within: c.within, holds: func(v *view) bool { return !c.holds(v) }}
+}
+
+// anything holds always: the screen only has to come to rest.
+var anything = cond{what: "anything", holds: func(*view) bool { return true }}
+
+// atRest tells whether every witness says that no turn runs. A version that
+// writes no session file says it while it works, under the box or above it.
+func (v *view) atRest() bool {
+	return v.turns == 0 && v.process == "running" && (v.status == "" || v.status == "idle") && !v.has("esc to interrupt")
+}
