@@ -80,7 +80,7 @@ var resting = cond{what: "the box is idle", holds: func(v *view) bool {
 
 // notWorking: nobody says that a turn runs, whether a box is drawn or not.
 var notWorking = cond{what: "no turn runs", holds: func(v *view) bool {
-	return v.turns == 0 && v.status != "busy" && !v.has("esc to interrupt")
+	return v.turns == 0 && v.status != "busy" && (v.status != "" || !v.interruptible())
 }}
 
 // spins: the screen or its title shows that the client works. Which word it
@@ -107,6 +107,11 @@ func working(turns int) cond {
 
 // ended: the client's process is gone.
 var ended = cond{what: "the client has gone", holds: func(v *view) bool { return v.process == "gone" }}
+
+// prompting: the last row with anything on it is a shell's prompt.
+var prompting = cond{what: "the shell prompts", holds: func(v *view) bool {
+	return strings.HasSuffix(strings.TrimSpace(v.text()), "#") || strings.HasSuffix(strings.TrimSpace(v.text()), "$")
+}}
 
 // suspended: job control has stopped it.
 var suspended = cond{what: "the client is suspended", holds: func(v *view) bool { return v.process == "stopped" }}
@@ -140,5 +145,22 @@ var anything = cond{what: "anything", holds: func(*view) bool { return true }}
 // atRest tells whether every witness says that no turn runs. A version that
 // writes no session file says it while it works, under the box or above it.
 func (v *view) atRest() bool {
-	return v.turns == 0 && v.process == "running" && (v.status == "" || v.status == "idle") && !v.has("esc to interrupt")
+	if v.turns > 0 || v.process != "running" {
+		return false
+	}
+	if v.status != "" {
+		return v.status == "idle"
+	}
+	return !v.interruptible()
+}
+
+// interruptible tells whether the rows around the box say that Esc interrupts.
+// Those farther up may be a quotation.
+func (v *view) interruptible() bool {
+	last := len(v.rows) - 1
+	for last > 0 && strings.TrimSpace(v.rows[last]) == "" {
+		last--
+	}
+	near := strings.Join(v.rows[max(0, last-9):last+1], "\n")
+	return strings.Contains(near, "esc to interrupt") || strings.Contains(near, "etrying in ")
 }

@@ -31,22 +31,32 @@ type driver struct {
 	conf  config
 	// ran says that the client of this start has been seen running.
 	ran bool
+	// dead says why the client does not start; empty while it does.
+	dead string
 }
 
 // start begins the client in a new pane, in place of the one that stood there.
 func (d *driver) start(ctx context.Context) error {
 	_, _ = d.host.Tmux(ctx, "kill-server") // fails where none runs
+	_ = d.host.KillClient(ctx)             // and so does this
 	d.ran = false
-	line := strings.TrimSpace("claude " + d.track.args + " " + d.conf.setting.args)
+	line := strings.Join(strings.Fields("claude "+d.track.args+" "+d.conf.setting.args), " ")
 	program := line + "; exec bash --norc"
 	if d.track.shell {
 		program = "exec bash --norc"
 	}
-	_, err := d.host.Tmux(ctx, "-f", "/dev/null", "start-server",
-		";", "set", "-g", "default-terminal", "tmux-256color", ";", "set", "-g", "status", "off",
-		";", "set", "-g", "history-limit", "2000", ";", "set", "-s", "escape-time", "0",
-		";", "new-session", "-d", "-s", "claude", "-x", fmt.Sprint(d.conf.width), "-y", fmt.Sprint(d.conf.height), "-c", d.host.Workdir,
-		"bash", "-c", "read -r _; clear; "+program)
+	// A server that is on its way out takes the first of these down with it.
+	var err error
+	for range 5 {
+		_, err = d.host.Tmux(ctx, "-f", "/dev/null", "start-server",
+			";", "set", "-g", "default-terminal", "tmux-256color", ";", "set", "-g", "status", "off",
+			";", "set", "-g", "history-limit", "2000", ";", "set", "-s", "escape-time", "0",
+			";", "new-session", "-d", "-s", "claude", "-x", fmt.Sprint(d.conf.width), "-y", fmt.Sprint(d.conf.height), "-c", d.host.Workdir,
+			"bash", "-c", "read -r _; clear; "+program)
+		if err == nil || tick(ctx, 300*time.Millisecond) != nil {
+			break
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -54,12 +64,18 @@ func (d *driver) start(ctx context.Context) error {
 	if _, err := d.host.Tmux(ctx, "select-pane", "-T", d.host.Name, "-t", pane, ";", "send-keys", "-t", pane, "Enter"); err != nil {
 		return err
 	}
-	if !d.track.shell {
+	if !d.track.shell || d.track.args == "" {
 		return nil
 	}
-	if _, err := d.wait(ctx, shows("bash-")); err != nil {
+	return d.atPrompt(ctx, line)
+}
+
+// atPrompt runs a command line at the prompt of the shell.
+func (d *driver) atPrompt(ctx context.Context, line string) error {
+	if _, err := d.atRest(ctx, prompting, pauseFor, usual); err != nil {
 		return err
 	}
+	d.ran = false
 	if err := d.enterText(ctx, line); err != nil {
 		return err
 	}
@@ -189,7 +205,7 @@ func (d *driver) settle(ctx context.Context, fresh bool) error {
 		if err == nil {
 			_, err = d.atRest(ctx, idle, restFor, restWithin)
 			if err == nil {
-				return nil
+				return d.insert(ctx)
 			}
 		}
 		var m *missed
@@ -197,6 +213,9 @@ func (d *driver) settle(ctx context.Context, fresh bool) error {
 			return err
 		}
 		if fresh {
+			if m.last.process == "gone" {
+				d.dead = "the client does not start"
+			}
 			return err
 		}
 		if m.last.process != "running" {
@@ -211,6 +230,22 @@ func (d *driver) settle(ctx context.Context, fresh bool) error {
 		return err
 	}
 	return d.settle(ctx, true)
+}
+
+// insert brings vim's box into INSERT mode, the only one that shows itself.
+func (d *driver) insert(ctx context.Context) error {
+	if !d.conf.setting.vim {
+		return nil
+	}
+	v, err := d.see(ctx)
+	if err != nil || v.has("-- INSERT") {
+		return err
+	}
+	if err := d.press(ctx, "i"); err != nil {
+		return err
+	}
+	_, err = d.wait(ctx, shows("-- INSERT"))
+	return err
 }
 
 // wayOut are the keys that lead one step towards an idle, empty box. One Ctrl-C

@@ -40,7 +40,7 @@ func disagreements(s scene, w witnesses, v detect.Verdict) []string {
 	if !oneOf(s.state, got) {
 		add("meant %s, detect says %s (%s)", s.state, got, v.Rule)
 	}
-	if s.draft != noBox && (v.Draft != "") != (s.draft == draft) {
+	if word := draftWord(v.Draft); !oneOf(s.draft, word) && !(word == empty && oneOf(s.draft, noBox)) {
 		add("a draft is meant: %s, detect sees %q", s.draft, v.Draft)
 	}
 	switch {
@@ -55,7 +55,7 @@ func disagreements(s scene, w witnesses, v detect.Verdict) []string {
 	switch {
 	case w.status == "busy" && got != busy && got != limited:
 		add("the session file says busy, detect says %s", got)
-	case w.status == "waiting" && got != gate:
+	case w.status == "waiting" && got != gate && got != limited: // its menu waits too
 		add("the session file says %s, detect says %s", w.session(), got)
 	case w.status == "idle" && got == busy:
 		add("the session file says idle, detect says busy")
@@ -64,6 +64,13 @@ func disagreements(s scene, w witnesses, v detect.Verdict) []string {
 		add("the API answers %d turns, detect says %s", w.turns, got)
 	}
 	return all
+}
+
+func draftWord(text string) string {
+	if text == "" {
+		return empty
+	}
+	return draft
 }
 
 // oneOf tells whether a word is among those that "|" joins.

@@ -152,12 +152,14 @@ func (d *driver) lead(ctx context.Context, c chain, fresh bool) []result {
 	why := ""
 	for i, s := range c {
 		r := result{scene: s, track: d.track.name}
-		if i == 0 && s.how&follows == 0 {
+		if i == 0 && s.how&follows == 0 && d.dead == "" {
 			if err := d.settle(ctx, fresh); err != nil {
 				r.miss(fmt.Errorf("no idle box to begin at: %w", err))
 			}
 		}
 		switch {
+		case d.dead != "" && r.missed == "":
+			r.missed = d.dead
 		case r.missed != "":
 		case why != "":
 			r.missed = why

@@ -13,6 +13,7 @@ type setting struct {
 	args            string
 	state, settings map[string]any
 	env             []string
+	vim             bool // the box has vim's modes
 }
 
 // statusProgram prints what a person's status line may: text that looks like
@@ -28,6 +29,7 @@ var settings = map[string]setting{
 	"truecolor":  {env: []string{"COLORTERM=truecolor"}},
 	"nocolor":    {env: []string{"NO_COLOR=1"}},
 	"statusline-vim": {
+		vim:      true,
 		state:    object{"editorMode": "vim"},
 		settings: object{"editorMode": "vim", "statusLine": object{"type": "command", "command": statusProgram}},
 	},

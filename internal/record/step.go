@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // step is one thing that is done to the client.
@@ -53,6 +55,7 @@ func pastes(text string) step {
 func prompt(text string) step {
 	return step{fmt.Sprintf("prompt %q", text), func(ctx context.Context, d *driver) error {
 		first, _, several := strings.Cut(text, "\n")
+		first = first[:min(len(first), 40)] // a narrow box breaks it
 		put := d.enterText
 		if several {
 			put = d.paste
@@ -90,6 +93,23 @@ func until(c cond) step {
 		_, err := d.wait(ctx, c)
 		return err
 	}}
+}
+
+// soon waits a little for a condition and goes on without it.
+func soon(c cond) step {
+	return step{"wait a little until " + c.what, func(ctx context.Context, d *driver) error {
+		var m *missed
+		_, err := d.wait(ctx, slow(4*time.Second, c))
+		if errors.As(err, &m) {
+			return nil
+		}
+		return err
+	}}
+}
+
+// shell runs a command line at the prompt of the shell that the client left.
+func shell(line string) step {
+	return step{"run " + line, func(ctx context.Context, d *driver) error { return d.atPrompt(ctx, line) }}
 }
 
 // rest waits until the screen has come to rest.

@@ -7,8 +7,8 @@ var bigPaste = strings.TrimSpace(strings.Repeat("a line of a long paste that nob
 
 const longLine = "a draft that is longer than the box is wide, so that it has to be broken into rows, which is where readers of screens take its second row for something else than a draft"
 
-// promptTrack is about the input box and the footers below it.
-var promptTrack = track{name: "box", args: bypass, host: settled, scenes: []scene{
+// boxTrack is about the input box and the footers below it.
+var boxTrack = track{name: "box", args: bypass, host: settled, scenes: []scene{
 	{"ready-unsent", ready, draft, still, do(types("a draft that nobody sent")), typed("a draft that nobody sent")},
 	{"ready-wrapped-draft", ready, draft, still, do(types(longLine)), typed(longLine[:10])},
 	{"ready-multiline-draft", ready, draft, still, do(pastes("first line\nsecond line\nthird line")), shows("second line")},
@@ -21,9 +21,9 @@ var promptTrack = track{name: "box", args: bypass, host: settled, scenes: []scen
 	{"x-at-menu", ready, draft, still, do(keys("@")), typed("@")},
 	{"x-memory-mode", ready, draft, still, do(keys("#")), showsAny("#")},
 	{"x-question-help", "ready|gate", "no|-", still, do(keys("?")), showsAny("for shortcuts", "double tap esc", "for bash mode", "for shell mode")},
-	{"ctrl-c-once", ready, empty, still, do(quick("C-c")), showsAny("again to exit")},
-	{"x-escape-once", ready, empty, still, do(quick("Escape")), idle},
-	{"x-draft-escape", ready, draft, still, do(types("half a thought"), rest, quick("Escape")), typed("half a thought")},
+	{"ctrl-c-once", ready, empty, moving, do(quick("C-c")), showsAny("again to exit")},
+	{"x-escape-once", ready, empty, moving, do(quick("Escape")), idle},
+	{"x-draft-escape", ready, "yes|no", moving, do(types("half a thought"), rest, quick("Escape")), typed("half a thought")},
 	{"x-draft-cleared", ready, empty, still, do(types("half a thought"), rest, keys("C-u")), idle},
 	{"x-one-turn", ready, empty, still, do(prompt("one turn")), both(shows("Done: one turn"), idle)},
 	{"x-history-up", ready, draft, still, do(keys("Up")), typed("one turn")},

@@ -167,7 +167,10 @@ func (h *Host) make(ctx context.Context) error {
 func (h *Host) writeHome(context.Context) error {
 	state := map[string]any{"hasCompletedOnboarding": true, "theme": "dark"}
 	if h.spec.Trusted {
-		state["projects"] = map[string]any{h.Workdir: map[string]any{"hasTrustDialogAccepted": true}}
+		state["projects"] = map[string]any{h.Workdir: map[string]any{
+			"hasTrustDialogAccepted": true,
+			"allowedTools":           []string{}, // 1.0.128 can't start without
+		}}
 	}
 	settings := map[string]any{}
 	if h.spec.BypassAccepted {

@@ -38,7 +38,7 @@ func (s *Server) act(ctx context.Context, t *turnReply) {
 		a = later
 	}
 	switch a.verb {
-	case verbAnswer:
+	case verbAnswer, verbCompact:
 		t.done(a.text)
 	case verbSay:
 		t.say(a.text)
@@ -56,10 +56,8 @@ func (s *Server) act(ctx context.Context, t *turnReply) {
 		t.tool(s.nextID(), "Bash", object{"command": a.text, "description": "Run in the background", "run_in_background": true})
 	case verbWrite:
 		t.tool(s.nextID(), "Write", object{"file_path": a.text, "content": "written by the script\n"})
-	case verbAgent:
-		t.tool(s.nextID(), t.offered("Agent", "Task"), object{
-			"description": "Do a part of it", "prompt": a.text, "subagent_type": "general-purpose",
-		})
+	case verbAgent, verbDelegate:
+		t.agent(s.nextID(), a)
 	case verbTodo:
 		s.todo(t)
 	case verbAsk:

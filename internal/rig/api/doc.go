@@ -17,6 +17,9 @@
 //	BACKGROUND command  the same, in the background
 //	WRITE path     use Write
 //	AGENT prompt   use a subagent, which gets that prompt
+//	DELEGATE prompt  the same, in the background
+//	COMPACT name   answer; and if the next thing asked for is a summary of the
+//	               talk, hold it until Server.Release(name)
 //	TODO           put a task on the list
 //	ASK            use AskUserQuestion; ASK MULTI asks one of many choices, and
 //	               ASK MANY asks two questions

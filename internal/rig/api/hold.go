@@ -45,16 +45,34 @@ func (s *Server) holdNamed(name string) *hold {
 	return h
 }
 
-func (s *Server) holdAt(ctx context.Context, t *turnReply, a action) {
+// hold begins to wait at a name: the gate opens when it is released, and left
+// has to be called when the waiting is over.
+func (s *Server) hold(name string) (gate <-chan struct{}, left func()) {
 	s.mu.Lock()
-	h := s.holdNamed(a.text)
+	defer s.mu.Unlock()
+	h := s.holdNamed(name)
 	h.waiting++
-	s.mu.Unlock()
-	defer func() {
+	return h.gate, func() {
 		s.mu.Lock()
+		defer s.mu.Unlock()
 		h.waiting--
-		s.mu.Unlock()
-	}()
+	}
+}
+
+// holdQuietly waits at a name and says nothing.
+func (s *Server) holdQuietly(ctx context.Context, name string) {
+	gate, left := s.hold(name)
+	defer left()
+	select {
+	case <-gate:
+	case <-ctx.Done():
+	}
+}
+
+// holdAt begins a reply as the verb has it, waits, and ends the turn.
+func (s *Server) holdAt(ctx context.Context, t *turnReply, a action) {
+	gate, left := s.hold(a.text)
+	defer left()
 	switch a.verb {
 	case verbHold:
 		t.say("Holding " + a.text + ".\n\n")
@@ -67,7 +85,7 @@ func (s *Server) holdAt(ctx context.Context, t *turnReply, a action) {
 	defer tick.Stop()
 	for {
 		select {
-		case <-h.gate:
+		case <-gate:
 			t.done(string(a.verb) + " " + a.text)
 			return
 		case <-tick.C:

@@ -93,7 +93,7 @@ func turnOf(messages []wireMessage) turn {
 			case "tool_result":
 				t.results++
 			case "text":
-				t.compacting = strings.HasPrefix(b.Text, compactBegin)
+				t.compacting = strings.HasPrefix(b.Text, compactBegin) || strings.HasPrefix(b.Text, compactBeginOld)
 				if text, ok := userText(b.Text); ok && !t.compacting {
 					t.prompt, t.results = text, 0
 				}
@@ -107,6 +107,7 @@ func turnOf(messages []wireMessage) turn {
 // with 2.1.332.
 const (
 	compactBegin     = "CRITICAL: Respond with TEXT ONLY."
+	compactBeginOld  = "Your task is to create a detailed summary of the conversation" // 1.0.128 to 2.1.0
 	interruptedBegin = "[Request interrupted by user"
 	commandBegin     = "<command-name>/"
 	localBegin       = "<local-command-"

@@ -22,7 +22,9 @@ const (
 	verbBackground verb = "BACKGROUND"
 	verbWrite      verb = "WRITE"
 	verbAgent      verb = "AGENT"
+	verbDelegate   verb = "DELEGATE"
 	verbTodo       verb = "TODO"
+	verbCompact    verb = "COMPACT"
 	verbAsk        verb = "ASK"
 	verbPlan       verb = "PLAN"
 	verbError      verb = "ERR"
@@ -92,7 +94,7 @@ func parseVerb(v verb, arg string) (action, bool) {
 	case verbMarkdown:
 		_, known := texts[arg]
 		return action{verb: v, text: arg}, known
-	case verbSay, verbHold, verbWait, verbSilent, verbThink, verbTool, verbBackground, verbWrite, verbAgent:
+	case verbSay, verbHold, verbWait, verbSilent, verbThink, verbTool, verbBackground, verbWrite, verbAgent, verbDelegate, verbCompact:
 		return action{verb: v, text: arg}, arg != ""
 	case verbStream:
 		length, ok := parseSeconds(arg, maxStream)

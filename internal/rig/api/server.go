@@ -100,18 +100,25 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	now := turnOf(req.Messages)
 	rec := s.record(&req, now, r.Header)
 	rep := newReply(w, &req, "msg_"+s.nextID(), len(body)/4)
+	defer s.opened(rec.Kind != Side || now.compacting)()
 	if rec.Kind == Side {
+		if a := parse(now.prompt); now.compacting && a.verb == verbCompact {
+			s.holdQuietly(r.Context(), a.text)
+		}
 		rep.say(sideText(now))
 		_ = rep.finish("end_turn")
 		return
 	}
-	defer s.opened()()
 	s.act(r.Context(), &turnReply{reply: rep, turn: now, rec: rec, tools: req.toolNames()})
 }
 
-// opened counts one more open turn until the function that it returns is called.
-func (s *Server) opened() (closed func()) {
+// opened counts one more open turn, if it is one, until the function that it
+// returns is called.
+func (s *Server) opened(isTurn bool) (closed func()) {
 	count := func(n int) {
+		if !isTurn {
+			return
+		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.open += n
@@ -121,7 +128,7 @@ func (s *Server) opened() (closed func()) {
 }
 
 // Open counts the requests of turns that are being answered now: held and
-// streamed ones. A turn whose tool runs at the client is not among them, nor is
+// streamed ones, and summaries of a talk. A turn whose tool runs at the client is not among them, nor is
 // one that the client waits to try again.
 func (s *Server) Open() int {
 	s.mu.Lock()

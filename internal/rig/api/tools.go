@@ -36,6 +36,15 @@ func (t *turnReply) offered(names ...string) string {
 	return names[0]
 }
 
+// agent asks for a subagent, in the background for DELEGATE.
+func (t *turnReply) agent(id string, a action) {
+	input := object{"description": "Do a part of it", "prompt": a.text, "subagent_type": "general-purpose"}
+	if a.verb == verbDelegate {
+		input["run_in_background"] = true
+	}
+	t.tool(id, t.offered("Agent", "Task"), input)
+}
+
 // todo makes a list of two tasks, by the tool that the version has for it:
 // older ones set the whole list, newer ones one task a call.
 func (s *Server) todo(t *turnReply) {
