@@ -53,3 +53,7 @@ SETTING ?= default
 OUT ?= recordings
 record:
 	$(GO) run ./internal/record $(if $(CLIENT),-client $(CLIENT)) -size $(SIZE) -setting $(SETTING) -out $(OUT) $(if $(ONLY),-only '$(ONLY)')
+
+# What CLIENT draws otherwise than AGAINST, which is the pinned version if not given.
+record-diff:
+	@$(GO) run ./internal/record -diff $(if $(CLIENT),-client $(CLIENT)) $(if $(AGAINST),-against $(AGAINST)) -size $(SIZE) -setting $(SETTING) -out $(OUT)

@@ -10,6 +10,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -36,6 +38,8 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	only := flags.String("only", "", "record only the scenes whose name matches this `regexp`")
 	folder := flags.String("out", "recordings", "`folder` of the recordings")
 	jobs := flags.Int("jobs", 2, "clients at once")
+	diff := flags.Bool("diff", false, "record nothing: compare the recording of -client with that of -against")
+	against := flags.String("against", rig.ClientVersion, "`version` to compare with")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -53,6 +57,9 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 			return fmt.Errorf("read -only: %w", err)
 		}
 	}
+	if *diff {
+		return runDiff(out, conf, *against, *folder)
+	}
 	begin := time.Now()
 	results, err := record(ctx, conf, tracks)
 	if len(results) == 0 {
@@ -64,8 +71,28 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	return err
 }
 
+// runDiff compares two recordings. What was not recorded here may be in the
+// corpus.
+func runDiff(out io.Writer, conf config, against, folder string) error {
+	other := conf
+	other.version = against
+	old, err := readRecording(other, folder, corpus)
+	if err != nil {
+		return err
+	}
+	recorded, err := readRecording(conf, folder, corpus)
+	if err != nil {
+		return err
+	}
+	compare(out, old, recorded)
+	return nil
+}
+
 func parseSize(size string) (width, height int, err error) {
-	if n, err := fmt.Sscanf(size+"\n", "%dx%d\n", &width, &height); n != 2 || err != nil || width < 20 || height < 5 {
+	w, h, _ := strings.Cut(size, "x")
+	width, errW := strconv.Atoi(w)
+	height, errH := strconv.Atoi(h)
+	if errW != nil || errH != nil || width < 20 || height < 5 {
 		return 0, 0, fmt.Errorf("size %q: want it as 120x40", size)
 	}
 	return width, height, nil
