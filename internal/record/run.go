@@ -60,13 +60,13 @@ func record(ctx context.Context, conf config, tracks []track) ([]result, error) 
 		if t = t.chosen(conf.only); len(t.scenes) == 0 {
 			continue
 		}
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			continue
+		}
 		wait.Go(func() {
-			select {
-			case slots <- struct{}{}:
-				defer func() { <-slots }()
-			case <-ctx.Done():
-				return
-			}
+			defer func() { <-slots }()
 			begin := time.Now()
 			found[i], errs[i] = runTrack(ctx, conf, client, t)
 			conf.log("track %s: %d scenes in %v", t.name, len(found[i]), time.Since(begin).Round(time.Second))

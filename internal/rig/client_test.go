@@ -34,6 +34,20 @@ chmod +x "$2/node_modules/%[2]s/claude"
 `, notes, native, fakeClient(version))
 }
 
+// fakeScriptNPM installs a package of the older kind: a script for node, which
+// is a shell here. With no script it installs an empty package.
+func fakeScriptNPM(version string, script bool) string {
+	name := scriptName
+	if !script {
+		name = "other.js"
+	}
+	return fmt.Sprintf(`#!/bin/sh
+while [ "$1" != --prefix ]; do shift; done
+mkdir -p "$2/node_modules/%[1]s"
+echo "echo '%[2]s (Claude Code)'" > "$2/node_modules/%[1]s/%[3]s"
+`, clientPackage, version, name)
+}
+
 const failingNPM = `#!/bin/sh
 echo "npm error code E404"
 echo "npm error 404 Not Found - GET https://registry.example.invalid/claude-code"
@@ -101,7 +115,7 @@ func TestFindClient(t *testing.T) {
 func toolDirs(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"sh", "mkdir", "cat", "chmod"} {
+	for _, name := range []string{"sh", "mkdir", "cat", "chmod", "dirname", "readlink"} {
 		path, err := lookTool(name)
 		if err != nil {
 			t.Fatal(err)
@@ -111,6 +125,73 @@ func toolDirs(t *testing.T) string {
 		}
 	}
 	return dir
+}
+
+func TestFindClientVersion(t *testing.T) {
+	const other = "1.2.3"
+	for _, c := range []struct {
+		name    string
+		version string
+		npm     string // "works" for a native package
+		node    bool
+		fails   string
+	}{
+		{name: "pinned", version: ClientVersion, npm: "works"},
+		{name: "native", version: other, npm: "works"},
+		{name: "a script", version: other, npm: fakeScriptNPM(other, true), node: true},
+		{name: "a script, no node", version: other, npm: fakeScriptNPM(other, true), fails: "runs under node"},
+		{name: "a script of another version", version: other, npm: fakeScriptNPM("9.9.9", true), node: true, fails: "installed client 9.9.9"},
+		{name: "neither", version: other, npm: fakeScriptNPM(other, false), node: true, fails: "neither a program"},
+		{name: "npm fails, and no other serves", version: other, npm: failingNPM, fails: "(E404)"},
+		{name: "no version", version: "latest", npm: "works", fails: "no version of the client"},
+		{name: "a path", version: "../1.2.3", npm: "works", fails: "no version of the client"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bin, cache := t.TempDir(), filepath.Join(t.TempDir(), "cache")
+			t.Setenv("CLAUDE_FLEET_CLIENT_CACHE", cache)
+			t.Setenv("PATH", bin+":"+toolDirs(t))
+			programs := map[string]string{"npm": c.npm, "claude": fakeClient("7.7.7")}
+			if c.npm == "works" {
+				programs["npm"] = fakeNPM(t, filepath.Join(bin, "notes"), c.version)
+			}
+			if c.node {
+				programs["node"] = "#!/bin/sh\nexec /bin/sh \"$@\"\n"
+			}
+			for name, script := range programs {
+				if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := FindClientVersion(context.Background(), c.version, nil)
+			if c.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fails) {
+					t.Errorf("found %+v, %v; want error %q", got, err, c.fails)
+				}
+				if left, _ := filepath.Glob(filepath.Join(cache, "[0-9]*")); left != nil {
+					t.Errorf("left in the cache: %q", left)
+				}
+				return
+			}
+			if err != nil || got.Version != c.version || got.Path != filepath.Join(cache, c.version, "claude") {
+				t.Fatalf("found %+v, %v", got, err)
+			}
+			// A host calls it by a link.
+			link := filepath.Join(bin, "linked")
+			if err := os.Symlink(got.Path, link); err != nil {
+				t.Fatal(err)
+			}
+			if version, err := clientVersion(context.Background(), link); err != nil || version != c.version {
+				t.Errorf("by a link: version %q, %v", version, err)
+			}
+			// The second time nothing is installed.
+			if err := os.Remove(filepath.Join(bin, "npm")); err != nil {
+				t.Fatal(err)
+			}
+			if again, err := FindClientVersion(context.Background(), c.version, nil); err != nil || again != got {
+				t.Errorf("from the cache: %+v, %v", again, err)
+			}
+		})
+	}
 }
 
 func TestFindClientInstallsOnce(t *testing.T) {

@@ -2,6 +2,7 @@ package rig
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -38,6 +39,30 @@ func TestStartNamesWhatToInstall(t *testing.T) {
 	// sshd is looked for outside PATH too, and found on machines that have one.
 	if err == nil || !strings.Contains(err.Error(), "is missing: install openssh-") {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestOnlySSHHostsNeedSSHD(t *testing.T) {
+	for _, c := range []struct {
+		specs []HostSpec
+		want  bool
+	}{
+		{nil, true},
+		{[]HostSpec{{Name: "a"}}, true},
+		{[]HostSpec{{Name: "a", Local: true}}, false},
+		{[]HostSpec{{Name: "a", Local: true}, {Name: "b"}}, true},
+	} {
+		if got := needsSSHD(c.specs); got != c.want {
+			t.Errorf("%+v: %v", c.specs, got)
+		}
+	}
+}
+
+func TestOverlay(t *testing.T) {
+	object := map[string]any{"kept": 1, "changed": 1, "removed": 1}
+	overlay(object, map[string]any{"changed": 2, "removed": nil, "absent": nil, "new": 3})
+	if want := (map[string]any{"kept": 1, "changed": 2, "new": 3}); !maps.Equal(object, want) {
+		t.Errorf("%v, want %v", object, want)
 	}
 }
 

@@ -38,11 +38,35 @@ func TestParse(t *testing.T) {
 		{"ERR 600", action{text: "ERR 600"}},
 		{"ERR or", action{text: "ERR or"}},
 		{"ERR nothing\nERR 400", action{verb: verbError, status: 400}},
+		{"ERR 403 no access", action{verb: verbError, text: "no access", status: 403}},
+		{"LIMIT 60 seven_day", action{verb: verbLimit, text: "seven_day", length: time.Minute}},
+		{"MARKDOWN FAKES", action{verb: verbMarkdown, text: "FAKES"}},
+		{"MARKDOWN of mine", action{text: "MARKDOWN of mine"}},
+		{"ASK MULTI", action{verb: verbAsk, text: "MULTI"}},
+		{"SILENT a", action{verb: verbSilent, text: "a"}},
+		{"THINK a", action{verb: verbThink, text: "a"}},
+		{"AGENT HOLD a", action{verb: verbAgent, text: "HOLD a"}},
+		{"TODO", action{verb: verbTodo}},
+		{"TODO list", action{text: "TODO list"}},
+		{"DROP", action{verb: verbDrop}},
+		{"THEN HOLD a", action{text: "THEN HOLD a"}},
 		{"  first line \nsecond", action{text: "first line"}},
 		{"", action{}},
 	} {
 		if got := parse(c.prompt); got != c.want {
 			t.Errorf("parse(%q) = %+v, want %+v", c.prompt, got, c.want)
+		}
+	}
+}
+
+func TestParseLater(t *testing.T) {
+	const prompt = "TOOL echo hi\nTHEN HOLD a\nnot this\nTHEN nothing\n THEN SAY c"
+	for results, want := range map[int]action{
+		1: {verb: verbHold, text: "a"}, 2: {}, 3: {verb: verbSay, text: "c"}, 4: {},
+	} {
+		got, ok := parseLater(prompt, results)
+		if got != want || ok != (want != action{}) {
+			t.Errorf("after %d results: %+v, %v", results, got, ok)
 		}
 	}
 }
