@@ -100,10 +100,8 @@ var gone = cond{what: "the input box is gone", holds: func(v *view) bool {
 	return !ok
 }}
 
-// working: the API is answering so many turns, or more.
-func working(turns int) cond {
-	return cond{what: fmt.Sprintf("%d turns are open", turns), holds: func(v *view) bool { return v.turns >= turns }}
-}
+// working: the API is answering a turn.
+var working = cond{what: "a turn is open", holds: func(v *view) bool { return v.turns > 0 }}
 
 // ended: the client's process is gone.
 var ended = cond{what: "the client has gone", holds: func(v *view) bool { return v.process == "gone" }}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -16,7 +18,7 @@ const pane = "=claude:"
 // How often the screen is looked at, how long it has to stay the same to be at
 // rest, and how long that is waited for: some screens never rest.
 const (
-	lookEvery  = 100 * time.Millisecond
+	lookEvery  = 120 * time.Millisecond
 	restFor    = 600 * time.Millisecond
 	pauseFor   = 300 * time.Millisecond
 	restWithin = 8 * time.Second
@@ -33,6 +35,10 @@ type driver struct {
 	ran bool
 	// dead says why the client does not start; empty while it does.
 	dead string
+	// pid is the client that was last seen running; 0 for none.
+	pid int
+	// state is ~/.claude.json as it was before the first start.
+	state []byte
 }
 
 // start begins the client in a new pane, in place of the one that stood there.
@@ -40,6 +46,11 @@ func (d *driver) start(ctx context.Context) error {
 	_, _ = d.host.Tmux(ctx, "kill-server") // fails where none runs
 	_ = d.host.KillClient(ctx)             // and so does this
 	d.ran = false
+	// The client remembers how it ended: after a few kills, 2.1.332 stays off the
+	// alternate screen.
+	if err := os.WriteFile(filepath.Join(d.host.Home, ".claude.json"), d.state, 0o600); err != nil {
+		return fmt.Errorf("write the client's state: %w", err)
+	}
 	line := strings.Join(strings.Fields("claude "+d.track.args+" "+d.conf.setting.args), " ")
 	program := line + "; exec bash --norc"
 	if d.track.shell {

@@ -62,6 +62,9 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	}
 	begin := time.Now()
 	results, err := record(ctx, conf, tracks)
+	if ctx.Err() != nil {
+		return fmt.Errorf("nothing was written: %w", ctx.Err())
+	}
 	if len(results) == 0 {
 		return errors.Join(err, errors.New("no scene was recorded"))
 	}

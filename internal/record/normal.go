@@ -1,6 +1,12 @@
 package main
 
-import "regexp"
+import (
+	"regexp"
+	"unicode/utf8"
+)
+
+// spinning are the glyphs of a title while the client works.
+var spinning = regexp.MustCompile(`[⠁-⣿◐◑◒◓]`)
 
 // steady are the parts of a screen that differ between two runs of one version,
 // and what stands for them. They apply in this order, to a row without its
@@ -11,7 +17,7 @@ var steady = []struct {
 }{
 	{regexp.MustCompile(`^( *)[·✢✳✶✻✽*] \p{Lu}[\p{L}'’ -]*…`), "$1<glyph> <Verb>…"},
 	{regexp.MustCompile(`✻ \p{Lu}[\p{L}-]* for `), "✻ <Verbed> for "},
-	{regexp.MustCompile(`[⠁-⣿◐◑◒◓]`), "<spin>"},
+	{spinning, "<spin>"},
 	{regexp.MustCompile(`\d{1,2}:\d\d(?::\d\d)? ?(?:[ap]m|[AP]M)?`), "<time>"},
 	{regexp.MustCompile(`\b\d{1,2} ?(?:am|pm|AM|PM)\b`), "<time>"},
 	{regexp.MustCompile(`\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* \d{1,2}(?:, \d{4})?`), "<date>"},
@@ -90,13 +96,12 @@ func normalFacts(facts string) string {
 		return facts
 	}
 	glyph := "other"
-	for _, r := range m[4] {
-		if regexp.MustCompile(`[⠁-⣿◐◑◒◓]`).MatchString(string(r)) {
-			glyph = "<spin>"
-		} else if r == '✳' {
-			glyph = "✳"
-		}
-		break
+	first, _ := utf8.DecodeRuneInString(m[4])
+	switch {
+	case first == '✳':
+		glyph = "✳"
+	case spinning.MatchString(string(first)):
+		glyph = "<spin>"
 	}
 	return "alt=" + m[1] + " column=" + m[2] + " title=" + glyph + " mode=" + m[5]
 }

@@ -127,6 +127,9 @@ func runTrack(ctx context.Context, conf config, client rig.Binary, t track) (_ [
 			return nil, fmt.Errorf("track %s: %w", t.name, err)
 		}
 	}
+	if d.state, err = os.ReadFile(filepath.Join(d.host.Home, ".claude.json")); err != nil {
+		return nil, fmt.Errorf("track %s: %w", t.name, err)
+	}
 	var results []result
 	fresh := true
 	for _, c := range t.chains() {

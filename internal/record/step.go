@@ -141,7 +141,7 @@ func maybe(c cond, s step) step {
 // tmuxes runs a command of tmux on the pane.
 func tmuxes(args ...string) step {
 	return step{"tmux " + strings.Join(args, " "), func(ctx context.Context, d *driver) error {
-		_, err := d.host.Tmux(ctx, append(args, "-t", pane)...)
+		_, err := d.host.Tmux(ctx, append([]string{args[0], "-t", pane}, args[1:]...)...)
 		return err
 	}}
 }

@@ -45,5 +45,6 @@ var noCredentialsTrack = track{name: "no-credentials", args: bypass,
 		{"unauth-no-credentials-2", unauth, "no|yes", still, do(prompt("anybody there?")), both(showsAny("Please run /login", "run /login"), resting)},
 		{"unauth-no-credentials-3", unauth, draft, follows, do(keys("C-u"), types("a draft")), typed("a draft")},
 		{"gate-login", gate, noBox, still, do(command("/login")), both(gone, showsAny("Select login method", "account with subscription"))},
-		{"gate-login-other-row", gate, noBox, follows | last, do(keys("Down")), gone},
+		{"gate-login-other-row", gate, noBox, follows, do(keys("Down")), gone},
+		{"gate-login-code", gate, noBox, follows | last, do(keys("Enter")), both(gone, showsAny("Paste code", "Browser did", "browser"))},
 	}}

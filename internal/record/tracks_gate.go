@@ -43,15 +43,15 @@ var onboardingTrack = track{name: "onboarding", host: rig.HostSpec{
 	{"onboarding-2", gate, noBox, follows, do(keys("Enter")), gone},
 }}
 
-var badSettingsTrack = track{name: "bad-settings", args: bypass, host: settled,
+var badSettingsTrack = track{name: "bad-settings", host: settled,
 	files: map[string]string{".claude/settings.json": "{ \"model\": \n"}, scenes: []scene{
 		{"x-bad-settings", gate, noBox, follows, nil, slow(firstScreen, showsAny("Settings Error", "Exit and fix", "invalid settings", "Found invalid"))},
 	}}
 
-// manualTrack is a client that asks before it acts. 2.1.332 first offers to
-// change that.
-var manualTrack = track{name: "manual", host: rig.HostSpec{Trusted: true, Settings: manualMode}, scenes: []scene{
-	{"x-first-screen", "ready|gate", "no|-", follows, nil, slow(firstScreen, showsAny("mode", "shortcuts"))},
+// manualTrack is a client that asks before it acts. 2.1.332 offers to change
+// that at first.
+var manualTrack = track{name: "manual", host: rig.HostSpec{Trusted: true, BypassAccepted: true, Settings: manualMode}, scenes: []scene{
+	{"x-first-screen", "ready|gate", "no|-", follows, do(until(slow(firstScreen, showsAny("mode", "shortcuts"))), soon(shows("your default permission mode?"))), anything},
 	{"ready-default-mode", ready, empty, still, nil, idle},
 	{"gate-permission-bash", gate, noBox, still, do(prompt("TOOL touch made.txt")), permitting},
 	{"gate-permission-bash-other-row", gate, noBox, follows, do(keys("Down")), permitting},

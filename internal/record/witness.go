@@ -3,8 +3,8 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -25,52 +25,56 @@ func (w witnesses) session() string {
 	return w.status + " (" + w.waitingFor + ")"
 }
 
-// ask asks all of them.
+// ask asks all of them. The process table is searched only while no client is
+// known to live: it is read many times a second.
 func (d *driver) ask() witnesses {
 	w := witnesses{turns: d.rig.API().Open(), process: "gone"}
-	pids, err := d.host.ClientPIDs()
-	if err != nil {
-		w.process = err.Error()
-		return w
-	}
-	if len(pids) == 0 {
-		return w
+	state := processState(d.pid)
+	if d.pid == 0 || state == "" || state == "Z" {
+		d.pid = 0
+		pids, err := d.host.ClientPIDs()
+		if err != nil {
+			w.process = err.Error()
+		}
+		if len(pids) == 0 {
+			return w
+		}
+		d.pid = pids[0]
+		state = processState(d.pid)
 	}
 	w.process = "running"
-	if stopped(pids[0]) {
+	if state == "T" {
 		w.process = "stopped"
 	}
-	w.status, w.waitingFor = sessionStatus(filepath.Join(d.host.Home, ".claude", "sessions"), pids)
+	w.status, w.waitingFor = sessionStatus(filepath.Join(d.host.Home, ".claude", "sessions"), d.pid)
 	return w
 }
 
-// stopped tells whether a process is suspended by job control.
-func stopped(pid int) bool {
-	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	if err != nil {
-		return false
+// processState is the letter that ps shows for a process, such as T for one that
+// job control has suspended; empty for one that is gone.
+func processState(pid int) string {
+	out, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if _, noProc := os.Stat("/proc/self/stat"); noProc != nil {
+		out, err = exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+		out = append([]byte(") "), out...)
 	}
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	return strings.HasPrefix(rest, "T")
+	if err != nil {
+		return ""
+	}
+	_, rest, _ := strings.Cut(string(out), ") ")
+	return rest[:min(1, len(rest))]
 }
 
-// sessionStatus reads the session file of the first of these processes that
-// has one. Versions before about 2.1.85 write none.
-func sessionStatus(dir string, pids []int) (status, waitingFor string) {
-	files, _ := filepath.Glob(filepath.Join(dir, "*.json"))
-	for _, file := range files {
-		pid, err := strconv.Atoi(strings.TrimSuffix(filepath.Base(file), ".json"))
-		if err != nil || !slices.Contains(pids, pid) {
-			continue
-		}
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			continue
-		}
-		var session struct{ Status, WaitingFor string }
-		if json.Unmarshal(raw, &session) == nil {
-			return session.Status, session.WaitingFor
-		}
+// sessionStatus reads the session file of a client. Versions before about
+// 2.1.85 write none.
+func sessionStatus(dir string, pid int) (status, waitingFor string) {
+	raw, err := os.ReadFile(filepath.Join(dir, strconv.Itoa(pid)+".json"))
+	if err != nil {
+		return "", ""
 	}
-	return "", ""
+	var session struct{ Status, WaitingFor string }
+	if json.Unmarshal(raw, &session) != nil {
+		return "", "" // it is being written
+	}
+	return session.Status, session.WaitingFor
 }

@@ -144,7 +144,7 @@ func TestSessionStatus(t *testing.T) {
 		}
 	}
 	for pid, want := range map[int]string{41: "busy", 42: "waiting (input needed)", 43: "", 44: ""} {
-		status, waiting := sessionStatus(dir, []int{pid})
+		status, waiting := sessionStatus(dir, pid)
 		if got := (witnesses{status: status, waitingFor: waiting}).session(); got != want {
 			t.Errorf("%d: %q, want %q", pid, got, want)
 		}
