@@ -152,13 +152,10 @@ func (v *view) atRest() bool {
 	return !v.interruptible()
 }
 
-// interruptible tells whether the rows around the box say that Esc interrupts.
-// Those farther up may be a quotation.
+// interruptible tells whether the rows around the box say that Esc interrupts,
+// or that a retry is due. Those farther up may be a quotation.
 func (v *view) interruptible() bool {
-	last := len(v.rows) - 1
-	for last > 0 && strings.TrimSpace(v.rows[last]) == "" {
-		last--
-	}
-	near := strings.Join(v.rows[max(0, last-9):last+1], "\n")
+	at := v.boxRow()
+	near := strings.Join(v.rows[max(0, at-3):], "\n")
 	return strings.Contains(near, "esc to interrupt") || strings.Contains(near, "etrying in ")
 }

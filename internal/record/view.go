@@ -78,28 +78,41 @@ func squeeze(text string) string {
 // glyphs are how the row of a live input box begins: with a no-break space.
 var glyphs = []string{"❯\u00a0", ">\u00a0", "!\u00a0", "#\u00a0"}
 
-// box is what the live input box holds, and whether there is one. A screen
-// reader gets a row with a "$" instead.
-func (v *view) box() (text string, ok bool) {
-	rows := strings.Split(v.raw, "\n")
+// boxRow is the row of the live input box, -1 where none is drawn.
+func (v *view) boxRow() int {
 	for i := len(v.rows) - 1; i >= 0; i-- {
 		row := strings.TrimLeft(v.rows[i], "│ ")
 		for _, glyph := range glyphs {
-			rest, found := strings.CutPrefix(row, glyph)
-			if !found {
-				continue
+			if strings.HasPrefix(row, glyph) {
+				return i
 			}
-			if glyph[0] == '!' || glyph[0] == '#' {
-				rest = glyph[:1] + rest
-			}
-			_, raw, _ := strings.Cut(rows[i], "\u00a0")
-			return withoutHint(strings.TrimRight(rest, " │\u00a0"), raw), true
 		}
-		if rest, found := strings.CutPrefix(v.rows[i], "$"); found && v.has("[Screen Reader Mode") {
-			return strings.TrimSpace(rest), true
+		// A screen reader gets a "$" instead.
+		if strings.HasPrefix(row, "$") && v.has("[Screen Reader Mode") {
+			return i
 		}
 	}
-	return "", false
+	return -1
+}
+
+// box is what the live input box holds, and whether there is one. Shell mode's
+// "!" is a part of it.
+func (v *view) box() (text string, ok bool) {
+	at := v.boxRow()
+	if at < 0 {
+		return "", false
+	}
+	row := strings.Trim(v.rows[at], "│ ")
+	mark, rest, found := strings.Cut(row, "\u00a0")
+	if !found {
+		return strings.TrimSpace(strings.TrimPrefix(row, "$")), true
+	}
+	_, raw, _ := strings.Cut(strings.Split(v.raw, "\n")[at], "\u00a0")
+	text = withoutHint(strings.TrimRight(rest, " │\u00a0"), raw)
+	if mark == "!" || mark == "#" {
+		text = mark + text
+	}
+	return text, true
 }
 
 var (
