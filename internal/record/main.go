@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -44,7 +45,12 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 		return err
 	}
 	conf := config{version: *version, settingName: *name, jobs: max(1, min(*jobs, maxFolders))}
-	conf.log = func(format string, args ...any) { fmt.Fprintf(log, format+"\n", args...) }
+	var mu sync.Mutex // tracks run at once
+	conf.log = func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintf(log, format+"\n", args...)
+	}
 	var err error
 	if conf.width, conf.height, err = parseSize(*size); err != nil {
 		return err
