@@ -152,10 +152,11 @@ func (v *view) atRest() bool {
 	return !v.interruptible()
 }
 
-// interruptible tells whether the rows around the box say that Esc interrupts,
-// or that a retry is due. Those farther up may be a quotation.
+// interruptible tells whether the rows above the box say that Esc interrupts, or
+// that a retry is due. Those farther up may be a quotation, and those below it a
+// person's status line; versions that say it there have a session file.
 func (v *view) interruptible() bool {
-	at := v.boxRow()
-	near := strings.Join(v.rows[max(0, at-3):], "\n")
+	at := max(0, v.boxRow())
+	near := strings.Join(v.rows[max(0, at-3):at], "\n")
 	return strings.Contains(near, "esc to interrupt") || strings.Contains(near, "etrying in ")
 }

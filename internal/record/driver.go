@@ -243,7 +243,8 @@ func (d *driver) settle(ctx context.Context, fresh bool) error {
 	return d.settle(ctx, true)
 }
 
-// insert brings vim's box into INSERT mode, the only one that shows itself.
+// insert brings vim's box into INSERT mode. The mark of that mode may be hidden
+// by a notice; then the key is typed, and taken back.
 func (d *driver) insert(ctx context.Context) error {
 	if !d.conf.setting.vim {
 		return nil
@@ -255,8 +256,14 @@ func (d *driver) insert(ctx context.Context) error {
 	if err := d.press(ctx, "i"); err != nil {
 		return err
 	}
-	_, err = d.wait(ctx, shows("-- INSERT"))
-	return err
+	d.pause(ctx)
+	if v, err = d.see(ctx); err != nil {
+		return err
+	}
+	if text, _ := v.box(); text == "i" {
+		return d.press(ctx, "BSpace")
+	}
+	return nil
 }
 
 // wayOut are the keys that lead one step towards an idle, empty box. One Ctrl-C
