@@ -126,7 +126,11 @@ func loneWords(name string, old, new *recording, inOld bool) string {
 // verdictDiff is what detect says otherwise.
 func verdictDiff(old, new detect.Verdict) []string {
 	words := func(v detect.Verdict) string {
-		return fmt.Sprintf("state %s, rule %s, draft %s, dialog %s", v.State, v.Rule, draftWord(v.Draft), dialogWords(v.Dialog))
+		var row []cell
+		for _, r := range dialogWords(v.Dialog) {
+			row = append(row, cell{r: r})
+		}
+		return fmt.Sprintf("state %s, rule %s, draft %s, dialog %s", v.State, v.Rule, draftWord(v.Draft), marked(steadied(row)))
 	}
 	if a, b := words(old), words(new); a != b {
 		return []string{"-detect: " + a, "+detect: " + b}

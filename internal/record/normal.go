@@ -33,7 +33,12 @@ var steady = []struct {
 	{regexp.MustCompile(regexp.QuoteMeta(base) + `/\d+`), base + "/<n>"},
 	{regexp.MustCompile(`\bword\d+`), "word<n>"},
 	{regexp.MustCompile(`Try "[^"]*"?`), `Try "<hint>"`},
-	{regexp.MustCompile(`Tip: .*$`), "Tip: <tip>"},
+	// Notices that come and go, and the logo, which moves.
+	{regexp.MustCompile(`^ *⎿ +Tip: .*$`), ""},
+	{regexp.MustCompile(`^ +tmux focus-events off.*$`), ""},
+	{regexp.MustCompile(`^ +(?:<spin>|[●○]) \p{L}+ · /effort$`), ""},
+	{regexp.MustCompile(` · ← for agents`), ""},
+	{regexp.MustCompile(`^[ ▀-▟]*[▀-▟]{2,}[ ▀-▟]*`), "<logo> "},
 	{regexp.MustCompile(`[─▔╌]{9,}`), "────────"},
 	{regexp.MustCompile(`\$\d+\.\d+`), "$$<n>"},
 }
@@ -43,16 +48,21 @@ var steady = []struct {
 func normal(raw string) []string {
 	var rows []string
 	for _, row := range parseCells(raw) {
-		for _, s := range steady {
-			row = replaced(row, s.what, s.instead)
-		}
-		text := marked(row)
+		text := marked(steadied(row))
 		if text == "" && len(rows) > 0 && rows[len(rows)-1] == "" {
 			continue
 		}
 		rows = append(rows, text)
 	}
 	return rows
+}
+
+// steadied is a row with all of steady replaced.
+func steadied(row []cell) []cell {
+	for _, s := range steady {
+		row = replaced(row, s.what, s.instead)
+	}
+	return row
 }
 
 // replaced puts text instead of what matches in a row.
