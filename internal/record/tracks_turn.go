@@ -33,9 +33,9 @@ var turnTrack = track{name: "turns", args: bypass, host: settled, scenes: []scen
 	{"x-background-shell", "ready|busy", empty, follows, do(releases), both(shows("Done: HOLD shell"), notWorking)},
 	{"busy-agent", busy, empty, moving, do(prompt("AGENT HOLD part")), both(working, showsAny("Do a part of it", "general-purpose"))},
 	{"ready-after-agent", ready, empty, follows, do(releases), both(shows("Done: tool finished"), idle)},
-	{"busy-background-agent", "busy", empty, moving | last, do(prompt("DELEGATE HOLD aside"), soon(shows("Done: tool finished"))), working},
 	{"busy-compacting", busy, empty, moving, do(prompt("COMPACT talk"), until(both(shows("Done: talk"), idle)), command("/compact")), both(working, shows("Compacting"))},
 	{"x-compact", ready, empty, follows, do(releases), both(slow(30*time.Second, showsAny("ompacted", "summary")), idle)},
 	{"busy-shell", busy, empty, moving, do(keys("!"), types(longTool), rest, keys("Enter")), both(shows(longTool0), not(typed("!")))},
-	{"ready-after-shell", ready, empty, still | last, do(keys("!"), types("echo from the shell"), rest, keys("Enter")), both(shows("from the shell"), idle)},
+	{"ready-after-shell", ready, empty, still, do(keys("!"), types("echo from the shell"), rest, keys("Enter")), both(shows("from the shell"), idle)},
+	{"busy-background-agent", "busy", empty, moving | last, do(prompt("DELEGATE HOLD aside"), soon(shows("Done: tool finished"))), working},
 }}
