@@ -1,9 +1,17 @@
 package main
 
-import "time"
+import (
+	"time"
+
+	"github.com/claude-fleet/claude-fleet/internal/rig"
+)
+
+// listing is a host whose client may keep a list of tasks, which 2.1.332 does
+// only where it is told to.
+var listing = rig.HostSpec{Trusted: true, BypassAccepted: true, Env: []string{"CLAUDE_CODE_ENABLE_TODO_TOOLS=1", "CLAUDE_CODE_ENABLE_TASKS=1"}}
 
 // turnTrack is a client as the product starts it, led through turns.
-var turnTrack = track{name: "turns", args: bypass, host: settled, scenes: []scene{
+var turnTrack = track{name: "turns", args: bypass, host: listing, scenes: []scene{
 	{"ready-fresh", ready, empty, still, nil, idle},
 	{"busy-silent", busy, empty, moving, do(prompt("SILENT first byte")), both(working, spins)},
 	{"busy-early", busy, empty, moving, do(prompt("WAIT first word")), both(working, spins)},
@@ -33,7 +41,8 @@ var turnTrack = track{name: "turns", args: bypass, host: settled, scenes: []scen
 	{"x-background-shell", "ready|busy", empty, follows, do(releases), both(shows("Done: HOLD shell"), notWorking)},
 	{"busy-agent", busy, empty, moving, do(prompt("AGENT HOLD part")), both(working, showsAny("Do a part of it", "general-purpose"))},
 	{"ready-after-agent", ready, empty, follows, do(releases), both(shows("Done: tool finished"), idle)},
-	{"busy-compacting", busy, empty, moving, do(prompt("COMPACT talk"), until(both(shows("Done: talk"), idle)), command("/compact")), both(working, shows("Compacting"))},
+	{"busy-compacting", busy, empty, moving, do(prompt("first of all"), until(both(shows("Done: first"), idle)), prompt("and then"), until(both(shows("Done: and then"), idle)),
+		prompt("COMPACT talk"), until(both(shows("Done: talk"), idle)), command("/compact")), both(working, shows("Compacting"))},
 	{"x-compact", ready, empty, follows, do(releases), both(slow(30*time.Second, showsAny("ompacted", "summary")), idle)},
 	{"busy-shell", busy, empty, moving, do(keys("!"), types(longTool), rest, keys("Enter")), both(shows(longTool0), not(typed("!")))},
 	{"ready-after-shell", ready, empty, still, do(keys("!"), types("echo from the shell"), rest, keys("Enter")), both(shows("from the shell"), idle)},
