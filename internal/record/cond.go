@@ -91,7 +91,7 @@ var spins = cond{what: "the client shows that it works", holds: func(v *view) bo
 
 // runs: a tool runs at the client, and the API waits for its result.
 var runs = cond{what: "a tool runs", holds: func(v *view) bool {
-	return v.turns == 0 && v.process == "running" && (v.status == "" || v.status == "busy") && v.has("…")
+	return v.turns == 0 && v.process == "running" && (v.status == "busy" || v.status == "" && v.interruptible())
 }}
 
 // gone: no input box is drawn, as while a dialog is up.
@@ -152,11 +152,16 @@ func (v *view) atRest() bool {
 	return !v.interruptible()
 }
 
-// interruptible tells whether the rows above the box say that Esc interrupts, or
-// that a retry is due. Those farther up may be a quotation, and those below it a
+// interruptible tells whether the rows above the box say that Esc interrupts, that
+// a retry is due or that a shell command runs. Those farther up may be a quotation, and those below it a
 // person's status line; versions that say it there have a session file.
 func (v *view) interruptible() bool {
 	at := max(0, v.boxRow())
 	near := strings.Join(v.rows[max(0, at-3):at], "\n")
-	return strings.Contains(near, "esc to interrupt") || strings.Contains(near, "etrying in ")
+	for _, word := range []string{"esc to interrupt", "etrying in ", "Running…"} {
+		if strings.Contains(near, word) {
+			return true
+		}
+	}
+	return false
 }
