@@ -86,7 +86,7 @@ var notWorking = cond{what: "no turn runs", holds: func(v *view) bool {
 // spins: the screen or its title shows that the client works. Which word it
 // spins with is its own choice.
 var spins = cond{what: "the client shows that it works", holds: func(v *view) bool {
-	return v.has("esc to interrupt") || v.has("…") && strings.ContainsAny(v.text(), "✻✽✢✶·*") || strings.ContainsAny(v.title, "⠂⠐◐◑◒◓")
+	return v.has("esc to interrupt") || v.has("…") && strings.ContainsAny(v.text(), "✻✽✢✶·*") || strings.ContainsAny(v.title, spinGlyphs)
 }}
 
 // runs: a tool runs at the client, and the API waits for its result.
@@ -132,6 +132,11 @@ func both(conds ...cond) cond {
 	}}
 }
 
+// either: one of the conditions holds.
+func either(a, b cond) cond {
+	return cond{what: a.what + ", or " + b.what, within: max(a.within, b.within), holds: func(v *view) bool { return a.holds(v) || b.holds(v) }}
+}
+
 // not: the condition does not hold.
 func not(c cond) cond {
 	return cond{what: "not: " + c.what, within: c.within, holds: func(v *view) bool { return !c.holds(v) }}
@@ -153,15 +158,18 @@ func (v *view) atRest() bool {
 }
 
 // interruptible tells whether the rows above the box say that Esc interrupts, that
-// a retry is due or that a shell command runs. Those farther up may be a quotation, and those below it a
+// a retry is due or that a shell command runs, or the title that it works. Those farther up may be a quotation, and those below it a
 // person's status line; versions that say it there have a session file.
 func (v *view) interruptible() bool {
 	at := max(0, v.boxRow())
-	near := strings.Join(v.rows[max(0, at-3):at], "\n")
+	near := strings.Join(v.rows[max(0, at-4):at], "\n")
 	for _, word := range []string{"esc to interrupt", "etrying in ", "Running…"} {
 		if strings.Contains(near, word) {
 			return true
 		}
 	}
-	return false
+	return strings.ContainsAny(v.title, spinGlyphs)
 }
+
+// spinGlyphs are those of the title while the client works, from 2.1.85 on.
+const spinGlyphs = "⠂⠐◐◑◒◓"

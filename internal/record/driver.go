@@ -111,6 +111,29 @@ func (d *driver) paste(ctx context.Context, text string) error {
 	return err
 }
 
+// fill puts a text into the box until the box shows it. Versions up to 2.1.0 lose
+// the first characters behind an Escape.
+func (d *driver) fill(ctx context.Context, first string, put func() error) error {
+	for try := 1; ; try++ {
+		if err := put(); err != nil {
+			return err
+		}
+		_, err := d.wait(ctx, slow(5*time.Second, typed(first)))
+		if err == nil {
+			d.pause(ctx)
+			return nil
+		}
+		var m *missed
+		if !errors.As(err, &m) || try == 3 {
+			return err
+		}
+		if err := d.press(ctx, "C-u"); err != nil {
+			return err
+		}
+		d.pause(ctx)
+	}
+}
+
 // submit presses Enter until the box has let the text go: older versions take an
 // Enter close behind a text for a part of it.
 func (d *driver) submit(ctx context.Context, first string) error {

@@ -59,7 +59,8 @@ func findSetting(name string) (setting, error) {
 func (s setting) apply(spec rig.HostSpec) rig.HostSpec {
 	spec.State = merged(s.state, spec.State)
 	spec.Settings = merged(s.settings, spec.Settings)
-	spec.Env = append(append([]string(nil), s.env...), spec.Env...)
+	// Older versions fetch plugins from the outside whatever they are told.
+	spec.Env = append(append([]string{"GIT_ALLOW_PROTOCOL=file"}, s.env...), spec.Env...)
 	return spec
 }
 

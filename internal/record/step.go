@@ -60,15 +60,9 @@ func prompt(text string) step {
 		if several {
 			put = d.paste
 		}
-		if err := put(ctx, text); err != nil {
+		if err := d.fill(ctx, first, func() error { return put(ctx, text) }); err != nil {
 			return err
 		}
-		if !several || len(text) < 200 {
-			if _, err := d.wait(ctx, typed(first)); err != nil {
-				return err
-			}
-		}
-		d.pause(ctx)
 		return d.submit(ctx, first)
 	}}
 }
@@ -76,13 +70,9 @@ func prompt(text string) step {
 // command types a slash command, and Enter once the box shows it.
 func command(text string) step {
 	return step{"command " + text, func(ctx context.Context, d *driver) error {
-		if err := d.enterText(ctx, text); err != nil {
+		if err := d.fill(ctx, text, func() error { return d.enterText(ctx, text) }); err != nil {
 			return err
 		}
-		if _, err := d.wait(ctx, typed(text)); err != nil {
-			return err
-		}
-		d.pause(ctx)
 		return d.press(ctx, "Enter")
 	}}
 }
@@ -99,7 +89,7 @@ func until(c cond) step {
 func soon(c cond) step {
 	return step{"wait a little until " + c.what, func(ctx context.Context, d *driver) error {
 		var m *missed
-		_, err := d.wait(ctx, slow(4*time.Second, c))
+		_, err := d.wait(ctx, slow(6*time.Second, c))
 		if errors.As(err, &m) {
 			return nil
 		}

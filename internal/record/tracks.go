@@ -6,7 +6,7 @@ import "github.com/claude-fleet/claude-fleet/internal/rig"
 // that run beside each other end at about the same time.
 var tracks = []track{
 	turnTrack, panelTrack, boxTrack, manualTrack, errorTrack, goneTrack, shellTrack,
-	noCredentialsTrack, bypassGateTrack, trustTrack, trustManualTrack,
+	noCredentialsTrack, bypassGateTrack, trustTrack, trustBypassTrack,
 	onboardingTrack, badSettingsTrack, crashTrack,
 }
 

@@ -24,8 +24,8 @@ var errorTrack = track{name: "errors", args: bypass,
 		{"limited-weekly-after-escape", limited, "no|yes", follows | last, do(keys("Escape")), notWorking},
 		{"limited", limited, "no|-", still, do(prompt("LIMIT 7200")), both(slow(30*time.Second, showsAny("hit your", "limit reached")), notWorking)},
 		{"limited-after-escape", limited, "no|yes", follows, do(keys("Escape")), notWorking},
-		{"limited-options", "limited|gate", noBox, follows, do(command("/rate-limit-options")), both(gone, showsAny("Stop and wait", "What do you want to do"))},
-		{"limited-draft", limited, draft, follows | last, do(keys("Escape"), types("for afterwards")), typed("for afterwards")},
+		{"limited-draft", limited, draft, follows, do(types("for afterwards")), typed("for afterwards")},
+		{"limited-options", "limited|gate", noBox, follows | last, do(keys("C-u"), command("/rate-limit-options")), both(gone, showsAny("Stop and wait", "What do you want to do"))},
 		{"x-limit-over", ready, empty, still | last, do(prompt("LIMIT 1"), soon(showsAny("hit your", "limit reached")), maybe(gone, keys("Escape")), soon(resting), keys("Escape", "C-u"), prompt("after the limit")), both(shows("Done: after the limit"), idle)},
 	}}
 

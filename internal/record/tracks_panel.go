@@ -6,7 +6,7 @@ import "strings"
 // it shows differs so much between versions that nothing of it is waited for;
 // and some versions only print a line, hence the two intents.
 func panel(name string) scene {
-	return scene{"gate-" + name, "gate|ready", "-|no", still, do(command("/"+name), soon(gone)), not(typed("/" + name))}
+	return scene{"gate-" + name, "gate|ready", "-|no", still, do(command("/"+name), soon(gone)), either(gone, idle)}
 }
 
 // prints is a row for a slash command that prints into the conversation.

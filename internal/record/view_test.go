@@ -75,6 +75,14 @@ func TestConditions(t *testing.T) {
 		{"the API answers", box, witnesses{turns: 1}, idle, false},
 		{"the spinner says busy", "✻ Pondering… (esc to interrupt)\n\n" + box, witnesses{}, idle, false},
 		{"a retry is due", "⎿ Retrying in 3 seconds…\n" + box, witnesses{}, idle, false},
+		{"a spinner with a tip", "✻ Pondering… (esc to interrupt)\n  ⎿  Tip: wait\n\n" + box, witnesses{}, idle, false},
+		{"a shell command", "! make\n  ⎿  Running…\n\n" + box, witnesses{}, idle, false},
+		{"either", "b\n", witnesses{}, either(shows("a"), shows("b")), true},
+		{"neither", "c\n", witnesses{}, either(shows("a"), shows("b")), false},
+		{"a tool runs", "❯ go\n✻ Pondering… (esc to interrupt)\n" + box, witnesses{}, runs, true},
+		{"a tool runs, says the file", box, witnesses{status: "busy"}, runs, true},
+		{"the API answers, no tool", box, witnesses{status: "busy", turns: 1}, runs, false},
+		{"nothing runs", box, witnesses{status: "idle"}, runs, false},
 		{"a status line says so", box + "  esc to interrupt\n", witnesses{}, idle, true},
 		{"a draft", "❯\u00a0hi\n", witnesses{}, idle, false},
 		{"resting with a draft", "❯\u00a0hi\n", witnesses{}, resting, true},
@@ -96,6 +104,16 @@ func TestConditions(t *testing.T) {
 		v.witnesses = c.w
 		if got := c.cond.holds(v); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+func TestTitleTellsWork(t *testing.T) {
+	for title, want := range map[string]bool{"✳ Claude Code": true, "⠂ Claude Code": false, "◐ Claude Code": false, "dev": true} {
+		v := look(t, "❯\u00a0\n")
+		v.title = title
+		if got := idle.holds(v); got != want {
+			t.Errorf("%s: idle %v", title, got)
 		}
 	}
 }
