@@ -6,7 +6,7 @@ GOLANGCI_LINT_VERSION := v2.15.0
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/claude-fleet
 LINT := $(CACHE)/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
 
-.PHONY: build demo shell test lint bench fuzz setup setup-test record record-diff
+.PHONY: build demo shell test lint bench fuzz setup setup-test record record-diff record-judge
 
 build:
 	$(GO) build -o bin/claude-fleet ./cmd/claude-fleet
@@ -57,3 +57,7 @@ record:
 # What CLIENT draws otherwise than AGAINST, which is the pinned version if not given.
 record-diff:
 	@$(GO) run ./internal/record -diff $(if $(CLIENT),-client $(CLIENT)) $(if $(AGAINST),-against $(AGAINST)) -size $(SIZE) -setting $(SETTING) -out $(OUT)
+
+# Asks detect about the screens of a recording anew, after a rule was changed.
+record-judge:
+	@$(GO) run ./internal/record -judge $(if $(CLIENT),-client $(CLIENT)) -size $(SIZE) -setting $(SETTING) -out $(OUT)

@@ -40,6 +40,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	folder := flags.String("out", "recordings", "`folder` of the recordings")
 	jobs := flags.Int("jobs", 2, "clients at once")
 	diff := flags.Bool("diff", false, "record nothing: compare the recording of -client with that of -against")
+	again := flags.Bool("judge", false, "record nothing: ask detect about the recorded screens anew")
 	against := flags.String("against", rig.ClientVersion, "`version` to compare with")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -66,7 +67,16 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	if *diff {
 		return runDiff(out, conf, *against, *folder)
 	}
+	dir := filepath.Join(*folder, conf.folder())
 	begin := time.Now()
+	if *again {
+		results, err := rejudge(conf, *folder)
+		if err == nil {
+			err = writeTable(dir, conf, results)
+			summarize(out, conf, results, dir, time.Since(begin))
+		}
+		return err
+	}
 	results, err := record(ctx, conf, tracks)
 	if ctx.Err() != nil {
 		return fmt.Errorf("nothing was written: %w", ctx.Err())
@@ -74,7 +84,6 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	if len(results) == 0 {
 		return errors.Join(err, errors.New("no scene was recorded"))
 	}
-	dir := filepath.Join(*folder, conf.folder())
 	err = errors.Join(err, write(dir, conf, results))
 	summarize(out, conf, results, dir, time.Since(begin))
 	return err

@@ -46,5 +46,5 @@ var noCredentialsTrack = track{name: "no-credentials", args: bypass,
 		{"unauth-no-credentials-3", unauth, draft, follows, do(keys("C-u"), types("a draft")), typed("a draft")},
 		{"gate-login", gate, noBox, still, do(command("/login")), both(gone, showsAny("Select login method", "account with subscription"))},
 		{"gate-login-other-row", gate, noBox, follows, do(keys("Down")), gone},
-		{"gate-login-code", gate, noBox, follows | last, do(keys("Enter")), both(gone, showsAny("Paste code", "Browser did", "browser"))},
+		{"gate-login-code", gate, noBox, follows | last, do(keys("Enter"), maybe(shows("How do you want to sign in"), keys("Enter"))), both(gone, showsAny("Paste code", "rowser"))},
 	}}

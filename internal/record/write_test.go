@@ -86,6 +86,37 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+func TestRejudge(t *testing.T) {
+	folder, conf := t.TempDir(), testConfig()
+	dir := filepath.Join(folder, conf.folder())
+	lost := taking(t, "ready-b", "x\n")
+	lost.missed = "not in time"
+	seen := taking(t, "busy-a", "nothing known\n")
+	seen.view.witnesses = witnesses{status: "waiting", waitingFor: "input needed", turns: 2, process: "stopped"}
+	if err := write(dir, conf, []result{seen, lost}); err != nil {
+		t.Fatal(err)
+	}
+	before := read(t, dir, table)
+	results, err := rejudge(conf, folder)
+	if err != nil || len(results) != 2 || results[0].view.witnesses != seen.view.witnesses || results[1].missed != lost.missed {
+		t.Fatalf("%+v, %v", results, err)
+	}
+	// An older detect said otherwise.
+	if err := os.WriteFile(filepath.Join(dir, table), []byte(strings.Replace(before, "\tunknown\t", "\tready\t", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"-judge", "-client", conf.version, "-out", folder}, &out, &out); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, dir, table); got != before {
+		t.Errorf("table %q, want %q", got, before)
+	}
+	if !strings.Contains(out.String(), "1 scenes recorded, 1 missed") || !strings.Contains(out.String(), "the client is stopped") {
+		t.Errorf("summary:\n%s", out.String())
+	}
+}
+
 func TestSummary(t *testing.T) {
 	var out bytes.Buffer
 	lost := result{scene: scene{name: "busy-b"}, missed: "follows busy-a"}
