@@ -45,7 +45,7 @@ var onboardingTrack = track{name: "onboarding", host: rig.HostSpec{
 
 var badSettingsTrack = track{name: "bad-settings", host: settled,
 	files: map[string]string{".claude/settings.json": "{ \"model\": \n"}, scenes: []scene{
-		{"x-bad-settings", gate, noBox, follows, nil, slow(firstScreen, showsAny("Settings Error", "Exit and fix", "invalid settings", "Found invalid"))},
+		{"x-bad-settings", "gate|ready", "-|no", follows, nil, slow(firstScreen, showsAny("Settings Error", "Exit and fix", "invalid settings", "Found invalid", "Found 1 invalid"))},
 	}}
 
 // manualTrack is a client that asks before it acts. 2.1.332 offers to change
