@@ -106,9 +106,15 @@ var working = cond{what: "a turn is open", holds: func(v *view) bool { return v.
 // ended: the client's process is gone.
 var ended = cond{what: "the client has gone", holds: func(v *view) bool { return v.process == "gone" }}
 
-// prompting: the last row with anything on it is a shell's prompt.
+// prompting: the cursor stands behind a shell's prompt. What a client left may
+// still be to the right of it.
 var prompting = cond{what: "the shell prompts", holds: func(v *view) bool {
-	return strings.HasSuffix(strings.TrimSpace(v.text()), "#") || strings.HasSuffix(strings.TrimSpace(v.text()), "$")
+	if v.y >= len(v.rows) {
+		return false
+	}
+	row := []rune(v.rows[v.y] + " ")
+	before := string(row[:min(v.x, len(row))])
+	return strings.HasPrefix(before, "bash-") && (strings.HasSuffix(before, "# ") || strings.HasSuffix(before, "$ "))
 }}
 
 // suspended: job control has stopped it.
@@ -148,7 +154,7 @@ var anything = cond{what: "anything", holds: func(*view) bool { return true }}
 // atRest tells whether every witness says that no turn runs. A version that
 // writes no session file says it while it works, under the box or above it.
 func (v *view) atRest() bool {
-	if v.turns > 0 || v.process != "running" {
+	if v.turns > 0 || v.process != "running" || v.mode {
 		return false
 	}
 	if v.status != "" {

@@ -292,14 +292,14 @@ func (d *driver) insert(ctx context.Context) error {
 // wayOut are the keys that lead one step towards an idle, empty box. One Ctrl-C
 // clears a draft of any number of lines; a second would end the client.
 func (d *driver) wayOut(v *view) []string {
+	if v.mode {
+		return []string{"-X", "cancel"}
+	}
 	if text, ok := v.box(); ok && text != "" && v.atRest() {
 		if text[0] == '!' || text[0] == '#' {
 			return []string{"C-u", "BSpace"}
 		}
 		return []string{"C-c"}
-	}
-	if v.mode {
-		return []string{"-X", "cancel"}
 	}
 	return []string{"Escape"}
 }

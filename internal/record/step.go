@@ -77,6 +77,44 @@ func command(text string) step {
 	}}
 }
 
+// bang runs a shell command from the box.
+func bang(line string) step {
+	return step{"run ! " + line, func(ctx context.Context, d *driver) error {
+		if err := d.press(ctx, "!"); err != nil {
+			return err
+		}
+		d.pause(ctx)
+		first := "!" + line[:min(len(line), 30)]
+		if err := d.enterText(ctx, line); err != nil {
+			return err
+		}
+		if _, err := d.wait(ctx, typed(first)); err != nil {
+			return err
+		}
+		d.pause(ctx)
+		return d.submit(ctx, first)
+	}}
+}
+
+// tries does the steps again, three times at most, until a condition holds: some
+// keys count only close behind another.
+func tries(c cond, steps ...step) step {
+	return step{"try until " + c.what, func(ctx context.Context, d *driver) error {
+		for range 3 {
+			for _, s := range steps {
+				if err := s.do(ctx, d); err != nil {
+					return err
+				}
+			}
+			v, err := d.see(ctx)
+			if err != nil || c.holds(v) {
+				return err
+			}
+		}
+		return nil // the scene's own condition says what is wrong
+	}}
+}
+
 // until waits in the middle of a scene.
 func until(c cond) step {
 	return step{"wait until " + c.what, func(ctx context.Context, d *driver) error {

@@ -21,7 +21,7 @@ var boxTrack = track{name: "box", args: bypass, host: settled, scenes: []scene{
 	{"x-at-menu", ready, draft, still, do(keys("@")), typed("@")},
 	{"x-memory-mode", ready, draft, last, do(keys("#")), showsAny("#")},
 	{"x-question-help", "ready|gate", "no|-", last, do(keys("?")), showsAny("for file", "for commands", "for bash mode", "for shell mode")},
-	{"ctrl-c-once", ready, empty, moving, do(quick("C-c"), soon(shows("again to exit")), maybe(not(shows("again to exit")), quick("C-c"))), shows("again to exit")},
+	{"ctrl-c-once", ready, empty, moving, do(tries(shows("again to exit"), quick("C-c"), soon(shows("again to exit")))), shows("again to exit")},
 	{"x-escape-once", ready, empty, moving, do(quick("Escape")), idle},
 	{"x-draft-escape", ready, "yes|no", moving, do(types("half a thought"), rest, quick("Escape")), typed("half a thought")},
 	{"x-draft-cleared", ready, empty, still, do(types("half a thought"), rest, keys("C-u")), idle},

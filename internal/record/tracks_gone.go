@@ -5,7 +5,7 @@ import "github.com/claude-fleet/claude-fleet/internal/rig"
 // goneTrack is the many ways in which a client leaves its pane.
 var goneTrack = track{name: "gone", args: bypass, host: settled, scenes: append(retryScenes,
 	scene{"crashed-shell", crashed, noBox, still | last, do(prompt("before the end"), until(shows("Done: before")), command("/exit")), ended},
-	scene{"x-after-ctrl-c", crashed, noBox, still | last, do(quick("C-c"), quick("C-c"), soon(ended), maybe(not(ended), quick("C-c")), maybe(not(ended), quick("C-c"))), ended},
+	scene{"x-after-ctrl-c", crashed, noBox, still | last, do(tries(ended, quick("C-c"), soon(shows("again to exit")), quick("C-c"), soon(ended))), ended},
 	scene{"crashed-kill9", crashed, noBox, still | last, do(kills), ended},
 	scene{"crashed-kill9-busy", crashed, noBox, still | last, do(prompt("WAIT killed"), until(working), rest, kills), ended},
 	scene{"crashed-kill9-draft", crashed, noBox, still | last, do(types("never sent"), rest, kills), ended},

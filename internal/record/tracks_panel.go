@@ -25,5 +25,5 @@ var panelTrack = track{name: "panels", args: bypass, host: settled, scenes: []sc
 	panel("help"), panel("status"), panel("usage"), panel("resume"),
 	panel("permissions"), panel("theme"), panel("agents"), panel("mcp"), panel("hooks"), panel("memory"),
 	panel("export"), panel("add-dir"), panel("ide"), panel("output-style"), panel("bug"), panel("tui"), panel("effort"), panel("plugin"),
-	prints("context"), prints("cost"), prints("doctor"), prints("statusline"), prints("clear"),
+	prints("context"), prints("cost"), panel("doctor"), prints("statusline"), prints("clear"),
 }}

@@ -44,7 +44,7 @@ var turnTrack = track{name: "turns", args: bypass, host: listing, scenes: []scen
 	{"busy-compacting", busy, empty, moving, do(prompt("first of all"), until(both(shows("Done: first"), idle)), prompt("and then"), until(both(shows("Done: and then"), idle)),
 		prompt("COMPACT talk"), until(both(shows("Done: talk"), idle)), command("/compact")), both(working, shows("Compacting"))},
 	{"x-compact", ready, empty, follows, do(releases), both(slow(30*time.Second, showsAny("ompacted", "summary")), idle)},
-	{"busy-shell", busy, empty, moving, do(keys("!"), types(longTool), rest, keys("Enter")), both(shows(longTool0), not(typed("!")))},
-	{"ready-after-shell", ready, empty, still, do(keys("!"), types("echo from the shell"), rest, keys("Enter")), both(shows("from the shell"), idle)},
+	{"busy-shell", busy, empty, moving, do(bang(longTool)), both(shows(longTool0), not(typed("!")))},
+	{"ready-after-shell", ready, empty, still, do(bang("echo from the shell")), both(shows("from the shell"), idle)},
 	{"busy-background-agent", "busy", empty, moving | last, do(prompt("DELEGATE HOLD aside"), soon(shows("Done: tool finished"))), working},
 }}

@@ -96,14 +96,33 @@ func TestConditions(t *testing.T) {
 		{"not gone", box, witnesses{}, gone, false},
 		{"typed", "❯\u00a0hello\n", witnesses{}, typed("hel"), true},
 		{"typed otherwise", "❯\u00a0hello\n", witnesses{}, typed("lo"), false},
-		{"a shell prompts", "bash-5.2# \n", witnesses{}, prompting, true},
-		{"a shell does not", "bash-5.2# ls\n", witnesses{}, prompting, false},
 	} {
 		v := look(t, c.raw)
 		c.w.process = "running"
 		v.witnesses = c.w
 		if got := c.cond.holds(v); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+func TestPrompting(t *testing.T) {
+	for _, c := range []struct {
+		row  string
+		x    int
+		want bool
+	}{
+		{"bash-5.2#", 10, true}, {"bash-5.2$", 10, true}, {"bash-5.2#   what was left", 10, true},
+		{"bash-5.2# ls", 12, false}, {"bash-5.2# ", 0, false}, {"# ", 2, false}, {"bash: ", 6, false},
+	} {
+		v := look(t, "above\n"+c.row+"\n")
+		v.x, v.y = c.x, 1
+		if got := prompting.holds(v); got != c.want {
+			t.Errorf("%q at %d: %v", c.row, c.x, got)
+		}
+		v.y = 9
+		if prompting.holds(v) {
+			t.Errorf("%q: the cursor is below the screen", c.row)
 		}
 	}
 }
