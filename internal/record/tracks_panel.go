@@ -9,9 +9,12 @@ func panel(name string) scene {
 	return scene{"gate-" + name, "gate|ready", "-|no", still, do(command("/"+name), soon(gone)), either(gone, idle)}
 }
 
-// prints is a row for a slash command that prints into the conversation.
+// prints is a row for a slash command that prints into the conversation, in
+// most versions.
 func prints(name string) scene {
-	return scene{"x-" + name, "ready|gate", "no|-", still, do(command("/" + name)), both(not(typed("/"+name)), notWorking)}
+	s := panel(name)
+	s.name, s.state = "x-"+name, "ready|gate"
+	return s
 }
 
 // inside is a row for a step inside the panel before it.
