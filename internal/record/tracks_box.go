@@ -30,7 +30,7 @@ var boxTrack = track{name: "box", args: bypass, host: settled, scenes: []scene{
 	{"x-double-escape", gate, noBox, still, do(quick("Escape"), quick("Escape")), showsAny("Rewind", "Jump to")},
 	{"x-history-search", "ready|gate", "no|-|yes", still, do(keys("C-r")), showsAny("earch prompts", "earch history", "search")},
 	{"transcript-view", unknown, noBox, still, do(keys("C-o")), showsAny("detailed transcript", "Showing")},
-	{"x-stash", ready, empty, still, do(types("put away"), rest, keys("C-s")), anything},
+	{"x-stash", ready, empty, last, do(types("put away"), rest, keys("C-s")), anything},
 	{"tmux-copy-mode", ready, empty, still, do(tmuxes("copy-mode")), anything},
 	{"x-tab-1", ready, empty, still, do(keys("BTab")), idle},
 	{"x-tab-2", ready, empty, follows, do(keys("BTab")), idle},
