@@ -158,7 +158,8 @@ func (v *view) atRest() bool {
 		return false
 	}
 	if v.status != "" {
-		return v.status == "idle"
+		// The file can be behind the screen by a moment.
+		return v.status == "idle" && !strings.ContainsAny(v.title, spinGlyphs)
 	}
 	return !v.interruptible()
 }

@@ -131,8 +131,10 @@ func TestTitleTellsWork(t *testing.T) {
 	for title, want := range map[string]bool{"✳ Claude Code": true, "⠂ Claude Code": false, "◐ Claude Code": false, "dev": true} {
 		v := look(t, "❯\u00a0\n")
 		v.title = title
-		if got := idle.holds(v); got != want {
-			t.Errorf("%s: idle %v", title, got)
+		for _, v.status = range []string{"", "idle"} {
+			if got := idle.holds(v); got != want {
+				t.Errorf("%s, file %q: idle %v", title, v.status, got)
+			}
 		}
 	}
 }
