@@ -18,6 +18,7 @@ var steady = []struct {
 	{regexp.MustCompile(`^( *)[·✢✳✶✻✽*] \p{Lu}[\p{L}'’ -]*…`), "$1<glyph> <Verb>…"},
 	{regexp.MustCompile(`✻ \p{Lu}[\p{L}-]* for `), "✻ <Verbed> for "},
 	{spinning, "<spin>"},
+	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "<the API>"}, // before its parts pass for a version and a time
 	{regexp.MustCompile(`\d{1,2}:\d\d(?::\d\d)? ?(?:[ap]m|[AP]M)?`), "<time>"},
 	{regexp.MustCompile(`\b\d{1,2} ?(?:am|pm|AM|PM)\b`), "<time>"},
 	{regexp.MustCompile(`\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* \d{1,2}(?:, \d{4})?`), "<date>"},
@@ -29,7 +30,6 @@ var steady = []struct {
 	{regexp.MustCompile(`\bv?\d+\.\d+\.\d+\b`), "<version>"},
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "<id>"},
 	{regexp.MustCompile(`\b(?:toolu|msg|req)_\w+`), "<id>"},
-	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:<port>"},
 	{regexp.MustCompile(regexp.QuoteMeta(base) + `/\d+`), base + "/<n>"},
 	{regexp.MustCompile(`\bword\d+`), "word<n>"},
 	{regexp.MustCompile(`Try "[^"]*"?`), `Try "<hint>"`},

@@ -48,6 +48,8 @@ func TestNormal(t *testing.T) {
 		{"folder", base + "/1/dev", base + "/2/dev", true},
 		{"another folder", base + "/1/dev", base + "/1/alpha", false},
 		{"id", "id 01234567-89ab-cdef-0123-456789abcdef", "id 11234567-89ab-cdef-0123-456789abcdef", true},
+		{"port", "(127.0.0.1:34837).", "(127.0.0.1:40001).", true},
+		{"another address", "(127.0.0.1:34837).", "(10.0.0.1:34837).", false},
 		{"blank rows", "a\n\n\nb", "a\n\nb", true},
 		{"no blank row", "a\n\nb", "a\nb", false},
 		{"rule", strings.Repeat("─", 120), strings.Repeat("─", 60), true},
