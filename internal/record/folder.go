@@ -36,7 +36,7 @@ func takeFolder(ctx context.Context) (dir string, free func(), err error) {
 				if err := os.RemoveAll(dir); err != nil {
 					return "", nil, errors.Join(fmt.Errorf("clear a folder for hosts: %w", err), lock.Close())
 				}
-				return dir, func() { _ = lock.Close() }, nil
+				return dir, func() { _, _ = os.RemoveAll(dir), lock.Close() }, nil
 			}
 			_ = lock.Close()
 			if !errors.Is(err, syscall.EWOULDBLOCK) {
