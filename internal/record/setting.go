@@ -60,7 +60,7 @@ func (s setting) apply(spec rig.HostSpec) rig.HostSpec {
 	spec.State = merged(s.state, spec.State)
 	spec.Settings = merged(s.settings, spec.Settings)
 	// Older versions fetch plugins from the outside whatever they are told.
-	spec.Env = append(append([]string{"GIT_ALLOW_PROTOCOL=file"}, s.env...), spec.Env...)
+	spec.Env = append(append([]string{"GIT_ALLOW_PROTOCOL=file", "npm_config_offline=true"}, s.env...), spec.Env...)
 	return spec
 }
 
