@@ -148,7 +148,7 @@ func interruptOffered(body string) bool {
 // an ellipsis, or after its first words at a row's end.
 func cutShort(seg, phrase string) bool {
 	if head, ok := strings.CutSuffix(seg, "…"); ok {
-		return len(head) >= 3 && strings.HasPrefix(phrase, strings.TrimRight(head, " "))
+		return len(head) >= 2 && strings.HasPrefix(phrase, strings.TrimRight(head, " "))
 	}
 	return seg == "esc to"
 }

@@ -94,6 +94,8 @@ func TestReports(t *testing.T) {
 		{"a prompt that nothing came of yet", drawn(turn, prompt("go on"), "", idle(""), modeLine), Unknown, "", "unanswered"},
 		{"a prompt interrupted before anything came", titled(drawn(turn, prompt("go on"), "", idle(""), modeLine), "✳ Claude Code"), Ready, "", ""},
 		{"that on the alternate screen, whose title may lag", alternate(titled(drawn(turn, prompt("go on"), "", idle(""), modeLine), "✳ Claude Code")), Unknown, "", "unanswered"},
+		{"a new conversation", alternate(drawn(prompt("/clear"), "", idle(""), modeLine)), Ready, "", ""},
+		{"a command that has yet to answer", alternate(drawn(prompt("/compact"), "", idle(""), modeLine)), Unknown, "", "unanswered"},
 		{"a tool that still reads as running", titled(drawn(turn, prompt("go on"), "", answer("Bash(sleep 9)"), grey+"  ⎿ \u00a0Running…"+plain, "", idle(""), modeLine), "✳ Claude Code"), Unknown, "", "unanswered"},
 		{"a tool that was interrupted", drawn(turn, prompt("go on"), "", answer("Bash(sleep 9)"), grey+"  ⎿ \u00a0Interrupted · What should Claude do instead?"+plain, "", idle(""), modeLine), Ready, "", ""},
 		{"a finished turn that shows nothing", titled(drawn(turn, prompt("go on"), "", finished("Churned for 0s"), idle(""), modeLine), "✳ Claude Code"), Unknown, "", "unanswered"},

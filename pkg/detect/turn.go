@@ -256,7 +256,7 @@ func (s *screen) findEvent(y int, t *turn) {
 		case r.indent == 0 && s.isPrompt(y, 0):
 			text := trim(r.from(2))
 			t.prompt, t.pending, t.note = y, !done, max(t.note, offer)
-			t.unanswered = text != "" && !strings.HasPrefix(text, refusedCommand)
+			t.unanswered = text != "" && !strings.HasPrefix(text, refusedCommand) && !clears(text)
 			return
 		case r.indent == 0 && spinnerGlyph(r.at(0)):
 			return
@@ -268,6 +268,16 @@ func (s *screen) findEvent(y int, t *turn) {
 		}
 	}
 	t.note = max(t.note, offer)
+}
+
+// clears reports whether a prompt is a command that begins a new conversation
+// and prints nothing.
+func clears(text string) bool {
+	switch text {
+	case "/clear", "/new", "/reset":
+		return true
+	}
+	return false
 }
 
 // headOf gives the row that a `⎿` row hangs from: the nearest above that
