@@ -13,6 +13,10 @@ func (j *judge) lookFooter(y int) {
 			before = nil
 			continue
 		}
+		// Half of what is wrapped in its column tells too: a capture may lack a row.
+		if first, rest, _ := strings.Cut(r.body(), "  "); first == "prompts:" && rest == "" && r.indent == 2 || first == "search" && r.cursor >= 0 {
+			j.set(factSearch, y, y)
+		}
 		j.lookFooterText(r.body(), y, y)
 		before = flows(r, y, before)
 		for _, f := range before {

@@ -110,8 +110,8 @@ func TestMutations(t *testing.T) {
 				continue
 			}
 			for name, e := range mutants(c) {
-				if c.id == "1.0.128/120x40/unauth-no-credentials-2" && name == "cut to 60" {
-					continue // its one mark stands in column 90: cut off, nothing is left to tell by
+				if name == "cut to 60" && strings.HasPrefix(c.id, "1.0.128/120x40/unauth-no-credentials") {
+					continue // their one mark stands in column 90: cut off, nothing is left to tell by
 				}
 				if v := Classify(e); v.Typable() {
 					t.Errorf("%s, %s: typable by %s, it is %s", c.id, name, v.Rule, someState(c))
@@ -148,6 +148,7 @@ func TestDroppedRows(t *testing.T) {
 // beside the box itself: then the evidence is gone and nobody could tell.
 func lost(e Evidence, y, n int) bool {
 	var j judge
+	e.CursorX, e.CursorY = -1, -1
 	j.look(&e)
 	gone := false
 	for _, r := range j.decide(nil).Rows {

@@ -96,8 +96,6 @@ func limitNote(t string) note {
 var authFooters = []string{"Missing API key ·", "Not logged in ·", "Login expired ·"}
 
 const (
-	// Versions around 2.0 print this in the place of the prompt that they refuse.
-	refusedCommand = "Unknown slash command"
 	// A tool's line says this until its result is drawn, in the versions that draw
 	// no such line for a running tool alone.
 	toolRuns      = "Running…"
@@ -106,6 +104,9 @@ const (
 	searchPrompts = "search prompts:"
 	surveyDismiss = "0: Dismiss"
 )
+
+// refusedCommands stand in the place of the prompt that the client refuses.
+var refusedCommands = []string{"Unknown slash command", "Unknown skill", "Unknown command"}
 
 // modeMarks start the row that shows the permission mode.
 var modeMarks = []string{"⏵⏵", "⏸", "?", "-- INSERT", "esc"}
