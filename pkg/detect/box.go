@@ -18,6 +18,7 @@ type box struct {
 	mode  string
 	draft string
 	hint  string // what the client itself wrote into an empty box
+	shell bool   // a shell's bare prompt stands in it: the client is gone
 }
 
 // isRule reports whether a row is a rule from column 0 on. A label may be set
@@ -92,6 +93,10 @@ func (s *screen) readBox(b *box) bool {
 	s.readGlyph(b)
 	s.readContent(b)
 	b.whole = true
+	if b.mode == "" && shellOnly(b.draft) {
+		b.whole, b.shell, b.draft = false, true, ""
+		return true
+	}
 	// The completion list of some versions starts in column 0, and only a list
 	// does: it belongs to a box that holds its trigger, and stands right under it.
 	list := strings.HasPrefix(b.draft, "/") || strings.HasPrefix(b.draft, "@")
@@ -165,7 +170,7 @@ func (s *screen) readContent(b *box) {
 	for y := b.glyph + 1; y < b.bottom; y++ {
 		r := &s.rows[y]
 		// A line too long for the box goes on in the next row.
-		if up := &s.rows[y-1]; !r.blank() && !up.blank() && s.wrapped(y, up.end) {
+		if up := &s.rows[y-1]; !r.blank() && !up.blank() && s.wrapped(y, r.indent, up.end) {
 			text += " "
 		} else {
 			text += "\n"

@@ -14,7 +14,7 @@ func (j *judge) lookFooter(y int) {
 			continue
 		}
 		// Half of what is wrapped in its column tells too: a capture may lack a row.
-		if first, rest, _ := strings.Cut(r.body(), "  "); first == "prompts:" && rest == "" && r.indent == 2 || first == "search" && r.cursor >= 0 {
+		if first, rest, _ := strings.Cut(r.body(), "  "); (first == "prompts:" || first == "prompt:") && rest == "" && r.indent == 2 || first == "search" && r.cursor >= 0 {
 			j.set(factSearch, y, y)
 		}
 		j.lookFooterText(r.body(), y, y)
@@ -50,8 +50,10 @@ func (j *judge) lookFooterText(body string, from, to int) {
 	if low := strings.ToLower(body); j.have&factLimitStrip != 0 && strings.Contains(low, "continuing automatically") {
 		j.auto = true
 	}
-	if apart(body, searchPrompts) {
-		j.set(factSearch, from, to)
+	for _, p := range searchPrompts {
+		if apart(body, p) {
+			j.set(factSearch, from, to)
+		}
 	}
 }
 
@@ -154,5 +156,5 @@ func cutShort(seg, phrase string) bool {
 	if head, ok := strings.CutSuffix(seg, "…"); ok {
 		return len(head) >= 2 && strings.HasPrefix(phrase, strings.TrimRight(head, " "))
 	}
-	return seg == "esc to"
+	return len(seg) >= 3 && strings.HasPrefix(phrase, seg)
 }

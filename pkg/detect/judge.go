@@ -47,6 +47,9 @@ func (j *judge) look(e *Evidence) {
 	b, ok := s.findBox()
 	j.broken = -1
 	switch {
+	case ok && b.shell:
+		j.set(factShell, b.glyph, b.glyph)
+		return
 	case ok && b.bottom > 0:
 		j.lookBox(b)
 	case ok:
@@ -119,6 +122,9 @@ func (j *judge) lookTurn(from int, b *box) {
 	}
 	if t.retry >= 0 {
 		j.set(factRetry, t.retry, t.retry)
+	}
+	if t.queued >= 0 && b != nil {
+		j.set(factQueued, t.queued, t.queued)
 	}
 	if t.unanswered && (!t.pending || !j.settled()) {
 		j.set(factUnanswered, t.prompt, t.prompt)

@@ -113,6 +113,9 @@ func TestMutations(t *testing.T) {
 				if name == "cut to 60" && strings.HasPrefix(c.id, "1.0.128/120x40/unauth-no-credentials") {
 					continue // their one mark stands in column 90: cut off, nothing is left to tell by
 				}
+				if name == "no escapes" && Classify(c.e).Rule == "busy.glyph" {
+					continue // a colour was all that told
+				}
 				if v := Classify(e); v.Typable() {
 					t.Errorf("%s, %s: typable by %s, it is %s", c.id, name, v.Rule, someState(c))
 				}

@@ -96,7 +96,7 @@ func (s *screen) findOptions(p *panel, low int) {
 	}
 	_, _, submit := s.submitRow(markRow)
 	switch {
-	case last >= 0 && (markRow < 0 || submit || s.numbered(markRow)):
+	case last >= 0 && (markRow < 0 || submit || s.numbered(markRow) || s.markedRest(markRow) > 0):
 		s.numberedOptions(p, last)
 	case markRow >= 0:
 		s.alignedOptions(p, markRow, low)
@@ -183,7 +183,7 @@ func (s *screen) alignedOptions(p *panel, mark, low int) {
 			if x > m.col+2 {
 				continue
 			}
-			if prevEnd > 0 && len(p.Options) > 0 && !s.framed(y) && s.wrapped(y, prevEnd) {
+			if prevEnd > 0 && len(p.Options) > 0 && !s.framed(y) && s.wrapped(y, r.indent, prevEnd) {
 				p.Options[len(p.Options)-1] += " " + o.label
 				prevEnd = r.end
 				continue
@@ -270,11 +270,19 @@ func (p *panel) add(s *screen, o option, y int) {
 	end := s.rows[y].end
 	for n := y + 1; n <= s.last; n++ {
 		r := &s.rows[n]
-		if r.blank() || s.isRule(n) || s.framed(n) || s.numbered(n) || keyHint(r.body()) || !s.wrapped(n, end) {
+		x := r.indent
+		marked := n == y+1 && s.markedRest(n) > 0
+		if marked {
+			x = s.markedRest(n)
+		}
+		if r.blank() || s.isRule(n) || s.framed(n) || s.numbered(n) || keyHint(r.body()) || !s.wrapped(n, x, end) {
 			return
 		}
-		rest, _ := label(r.body())
+		rest, _ := label(r.from(x))
 		p.Options[len(p.Options)-1] += " " + rest
+		if marked {
+			p.Selected, p.focus = len(p.Options)-1, true
+		}
 		end = r.end
 	}
 }
@@ -298,17 +306,35 @@ func (p *panel) addPlain(o option, y int) {
 	p.rows = append(p.rows, y)
 }
 
-// wrapped reports whether row y goes on with the row above, which ended in
-// column end: its first word would not have fitted there, and it has the colour
-// in which the row above ended. A description has another.
-func (s *screen) wrapped(y, end int) bool {
+// markedRest gives the column of the text in a row that goes on with a numbered
+// label although the mark stands before it, as narrow panes were seen to draw it
+// (2.1.85); 0 if the row is no such thing.
+func (s *screen) markedRest(y int) int {
+	if y < 1 || s.numbered(y) || !s.numbered(y-1) {
+		return 0
+	}
+	if above, _ := s.option(y - 1); above.mark {
+		return 0
+	}
+	o, ok := s.option(y)
+	if !ok || !o.mark || !s.wrapped(y, o.col, s.rows[y-1].end) {
+		return 0
+	}
+	return o.col
+}
+
+// wrapped reports whether the text of row y, from column x on, goes on with the
+// row above, which ended in column end: its first word would not have fitted
+// there, and it has the colour in which the row above ended. A description has
+// another.
+func (s *screen) wrapped(y, x, end int) bool {
 	r := &s.rows[y]
-	if s.styleAt(y, r.indent).fg != s.styleAt(y-1, end-1).fg {
+	if s.styleAt(y, x).fg != s.styleAt(y-1, end-1).fg {
 		return false
 	}
-	x := r.indent
+	from := x
 	for x < r.end && r.at(x) != ' ' {
 		x++
 	}
-	return end+1+x-r.indent >= s.width-3
+	return end+1+x-from >= s.width-3
 }

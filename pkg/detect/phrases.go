@@ -101,12 +101,15 @@ const (
 	toolRuns      = "Running…"
 	interruptKey  = "esc to interrupt"
 	viewerTitle   = "Showing detailed transcript"
-	searchPrompts = "search prompts:"
+	sendNow       = "ctrl+x ctrl+s to send now" // under a queued prompt, from 2.1.300 on
 	surveyDismiss = "0: Dismiss"
 )
 
 // refusedCommands stand in the place of the prompt that the client refuses.
 var refusedCommands = []string{"Unknown slash command", "Unknown skill", "Unknown command"}
+
+// searchPrompts stand in the footer, before what is searched for in the history.
+var searchPrompts = []string{"search prompts:", "no matching prompt:"}
 
 // modeMarks start the row that shows the permission mode.
 var modeMarks = []string{"⏵⏵", "⏸", "?", "-- INSERT", "esc"}

@@ -21,7 +21,7 @@ const (
 	factTitleBusy                   // the pane's title starts with a busy glyph
 	factInterrupt                   // the mode row offers esc to interrupt
 	factAgents                      // the mode row counts background agents that run
-	factQueued                      // the box tells how to edit what is queued
+	factQueued                      // what is queued waits above the box, or the box tells how to edit it
 	factFixFirst                    // the box tells to mend something first
 	factDialog                      // a menu or a page with key hints, no live box
 	factLimitMenu                   // that menu is the usage limit's
@@ -85,7 +85,7 @@ var rules = [...]rule{
 	{"busy.spinner", Busy, factSpinner, anyBox, 0, "the newest line above the box is a running turn's"},
 	{"busy.interrupt", Busy, factInterrupt, anyBox, 0, "the mode row offers esc to interrupt"},
 	{"busy.agents", Busy, factAgents, anyBox, 0, "background agents run, whose results will start a turn"},
-	{"busy.queue", Busy, factQueued | factBox, 0, 0, "the box tells of queued messages"},
+	{"busy.queue", Busy, factQueued | factBox, 0, 0, "prompts wait in the queue"},
 	{"busy.glyph", Busy, factMuted | factBox | factWhole, 0, 0, "the box's glyph is greyed"},
 	{"busy.title", Busy, factTitleBusy, anyBox, 0, "the pane's title shows a running turn"},
 	{"busy.unboxed", Busy, factTitleBusy | factSpinner, 0, 0, "title and spinner show a running turn"},

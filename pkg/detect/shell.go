@@ -91,6 +91,13 @@ func shellName(head string) bool {
 	return false
 }
 
+// shellOnly reports whether text is nothing but a shell's prompt, of a shape that
+// nobody writes by itself.
+func shellOnly(text string) bool {
+	head := strings.TrimRight(text, "$#% ")
+	return text != "" && promptEnd(text) == len(text) && head != text && (shellName(head) || strings.Contains(head, "@") || strings.HasPrefix(head, "~"))
+}
+
 // findSuspended gives the row on which the client says that it was suspended,
 // -1 for none. It must be among the lowest rows: nothing is drawn after it.
 func (s *screen) findSuspended() int {

@@ -13,10 +13,11 @@ type turn struct {
 	retry   int    // row that says a request is being retried, -1
 	text    string // that row's text
 	// event is the row of the newest event, -1: an answer, a refusal, a banner.
-	event int
-	kind  eventKind
-	note  int    // the lowest row of the client's notes under a limit banner, -1
-	body  string // the event's text, wrapped rows joined
+	event  int
+	kind   eventKind
+	note   int    // the lowest row of the client's notes under a limit banner, -1
+	body   string // the event's text, wrapped rows joined
+	queued int    // the row that tells how to send what is queued at once, -1
 	// unanswered says that the newest prompt, or the newest finished turn, shows
 	// nothing that came of it: it has yet to begin, or the capture is torn.
 	unanswered bool
@@ -51,7 +52,7 @@ func bullet(r rune) bool { return r == '●' || r == '⏺' }
 
 // findTurn reads upward from the row above `from`.
 func (s *screen) findTurn(from int, b *box) turn {
-	t := turn{spinner: -1, retry: -1, event: -1, note: -1}
+	t := turn{spinner: -1, retry: -1, event: -1, note: -1, queued: -1}
 	y := from - 1
 	// A completion list stands directly on the box of newer versions.
 	if b != nil && (strings.HasPrefix(b.draft, "/") || strings.HasPrefix(b.draft, "@")) {
@@ -59,7 +60,7 @@ func (s *screen) findTurn(from int, b *box) turn {
 			y--
 		}
 	}
-	y = s.skipQueue(y)
+	y, t.queued = s.skipQueue(y)
 	s.findSpinner(y, &t)
 	if t.spinner < 0 {
 		s.findEvent(y, &t)
@@ -68,20 +69,23 @@ func (s *screen) findTurn(from int, b *box) turn {
 }
 
 // skipQueue passes over blank rows, notices at the right edge and prompts that
-// wait in the queue, all of which stand between the turn and the box.
-func (s *screen) skipQueue(y int) int {
+// wait in the queue, all of which stand between the turn and the box. queued is
+// the row under such a prompt that tells how to send it at once, -1 for none.
+func (s *screen) skipQueue(y int) (above, queued int) {
+	queued = -1
 	for ; y >= 0; y-- {
 		r := &s.rows[y]
 		switch {
 		case r.blank(), s.notice(r):
 		case r.indent == 2 && s.isPrompt(y, 2):
-		case strings.Contains(r.text, "Queued ·") && r.at(r.indent) == '⎿' && y > 0 && s.isPrompt(y-1, 0):
+		case strings.HasSuffix(r.body(), sendNow) && r.indent >= 2 && y > 0 && (s.isPrompt(y-1, 0) || s.isPrompt(y-1, 2)):
+			queued = max(queued, y)
 			y--
 		default:
-			return y
+			return y, queued
 		}
 	}
-	return y
+	return y, queued
 }
 
 // notice reports whether a row holds only a remark at the right edge.
