@@ -60,8 +60,9 @@ func (j *judge) look(e *Evidence) {
 	}
 }
 
-// busyTitle reports whether a title starts with a glyph of a running turn.
-// `✳` means only that none runs: gates and limits have it too.
+// busyTitle reports whether a title starts with a glyph of a running turn. `✳`
+// proves nothing: gates and limits have it too, and clients from 2.1.252 on were
+// recorded with it through whole turns.
 func busyTitle(t string) bool {
 	r, _ := utf8.DecodeRuneInString(t)
 	return r >= 0x2801 && r <= 0x28ff || r == '◐' || r == '◑' || r == '◒' || r == '◓'

@@ -11,6 +11,7 @@ import "strings"
 var hints = []string{
 	hintQueued,
 	hintFix,
+	"Resend your message to try again",
 }
 
 const (

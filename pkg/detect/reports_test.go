@@ -80,6 +80,7 @@ func TestReports(t *testing.T) {
 		{"a shell's prompt printed into the box", drawn(turn, idle("bash-5.2#"), "  Press Ctrl-C again to exit"), Crashed, "", ""},
 		{"a draft that only looks like one", drawn(turn, idle("C#"), modeLine), Ready, "C#", ""},
 		{"queued messages, undimmed", drawn(turn, idle("Press up to edit queued messages"), modeLine), Busy, "", ""},
+		{"a hint after an error, undimmed", drawn(turn, idle("Resend your message to try again"), modeLine), Ready, "", ""},
 		{"another hint", drawn(turn, hinted(`Try "how do I log an error?"`), modeLine), Ready, "", ""},
 		{"wide and joined characters above", drawn(prompt("x"), answer("⚠️ 테스트 👩‍💻 … Do you want to proceed?"), "", idle(""), modeLine), Ready, "", ""},
 		{"wide and joined characters in a draft", drawn(turn, idle("테스트 👩‍💻"), modeLine), Ready, "테스트 👩‍💻", ""},
