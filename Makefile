@@ -54,7 +54,8 @@ OUT ?= recordings
 record:
 	$(GO) run ./internal/record $(if $(CLIENT),-client $(CLIENT)) -size $(SIZE) -setting $(SETTING) -out $(OUT) $(if $(ONLY),-only '$(ONLY)')
 
-# What CLIENT draws otherwise than AGAINST, which is the pinned version if not given.
+# What CLIENT draws otherwise than AGAINST, which is the pinned version if not given,
+# at SIZE and SETTING. Both must have been recorded into OUT first.
 record-diff:
 	@$(GO) run ./internal/record -diff $(if $(CLIENT),-client $(CLIENT)) $(if $(AGAINST),-against $(AGAINST)) -size $(SIZE) -setting $(SETTING) -out $(OUT)
 

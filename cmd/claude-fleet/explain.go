@@ -22,11 +22,12 @@ belongs to. It types nothing.
 With --screen it looks at a saved screen instead, and at no host:
 
   tmux capture-pane -p -e -t =claude: > screen.ansi
+  tmux display-message -p -t =claude: '#{alternate_on} #{pane_title}'
   claude-fleet explain --screen screen.ansi --title '✳ Claude Code'
 
 The screen is one witness of several, so what it reads as on a host can be
-lower: there the client's process, its session file and the conversation are
-heard too. A reset time without a date needs --now, one without a zone --zone.` + exitStatus(0, 2, 6),
+lower: there the cursor, the client's process, its session file and the
+conversation are heard too. A reset time without a date needs --now, one without a zone --zone.` + exitStatus(0, 2, 6),
 		Args: func(_ *cobra.Command, given []string) error {
 			if (len(given) == 1) == saved.given() || len(given) > 1 {
 				return usagef("explain: usage: claude-fleet explain <host>, or claude-fleet explain --screen FILE")
@@ -61,7 +62,7 @@ func (a *app) explainSaved(saved savedScreen) error {
 		fmt.Fprintln(a.err, "claude-fleet: the file has no escapes, so that hints can't be told from drafts; capture with `tmux capture-pane -p -e`")
 	}
 	x := detect.Explain(e)
-	a.explain(x, x.Words(saved.file))
+	a.explain(x, x.Words(saved.name()))
 	return nil
 }
 

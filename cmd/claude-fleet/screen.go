@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/claude-fleet/claude-fleet/pkg/detect"
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
 // maxSaved bounds the file of a saved screen, in bytes. A pane of 500x200 with
@@ -32,6 +33,14 @@ func (s *savedScreen) flags(cmd *cobra.Command) {
 	f.StringVar(&s.now, "now", "", "with --screen: the `TIME` then, as 2026-01-31T15:04:05Z, '2026-01-31 15:04' (in --zone) or seconds since 1970")
 	f.StringVar(&s.zone, "zone", "", "with --screen: the host's time `ZONE`, as Europe/Oslo")
 	_ = cmd.MarkFlagFilename("screen")
+}
+
+// name is what to call the file in words, safe for a terminal.
+func (s *savedScreen) name() string {
+	if s.file == "-" {
+		return "the screen on standard input"
+	}
+	return transport.Neutralise(s.file)
 }
 
 func (s *savedScreen) given() bool { return s.file != "" }

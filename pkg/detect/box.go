@@ -100,22 +100,25 @@ func (s *screen) readBox(b *box) bool {
 	// The completion list of some versions starts in column 0, and only a list
 	// does: it belongs to a box that holds its trigger, and stands right under it.
 	list := strings.HasPrefix(b.draft, "/") || strings.HasPrefix(b.draft, "@")
-	mark, confirm := false, false
+	mark, confirm, menu := false, false, false
 	for y = b.bottom + 1; y <= s.last; y++ {
 		r := &s.rows[y]
 		if r.blank() {
 			list = false
 			continue
 		}
-		if r.indent == 0 && (!list || y == s.last && promptEnd(r.text) > 0) {
+		// A shell's prompt may begin with a blank; what the client draws there is
+		// indented by two.
+		if r.indent < 2 && (!list || y == s.last && promptEnd(r.text) > 0) {
 			b.whole = false
 		}
 		o, ok := s.option(y)
 		mark = mark || ok && o.mark
-		confirm = confirm || strings.HasPrefix(r.body(), "Enter to ")
+		menu = menu || ok && o.mark && o.number > 0 && !list
+		confirm = confirm || keyHint(r.body())
 	}
 	// A menu beneath takes the keys, and the box is what was left of an earlier frame.
-	b.whole = b.whole && (!mark || !confirm)
+	b.whole = b.whole && !menu && (!mark || !confirm)
 	return true
 }
 

@@ -38,7 +38,9 @@ func (s *screen) findPanel() (panel, bool) {
 			p.rows = append(p.rows, y)
 		}
 	}
-	return p, p.keys >= 0 || p.focus || s.panelFrame(p.top)
+	// A lone mark in column 0 is a shell's prompt as likely as a menu of one row.
+	focus := p.focus && (len(p.Options) > 1 || s.rows[p.rows[0]].indent > 0)
+	return p, p.keys >= 0 || focus || s.panelFrame(p.top)
 }
 
 // panelFrame reports whether a panel is proven by its head alone, as it must be

@@ -37,11 +37,11 @@ func (j *judge) lookFooterText(body string, from, to int) {
 		j.set(factAgents, from, to)
 	}
 	for _, a := range authFooters {
-		if apart(body, a) {
+		if apart(body, a) && loginOffered(body, a) {
 			j.set(factAuthFooter, from, to)
 		}
 	}
-	if strings.HasPrefix(body, "⚠") && strings.Contains(body, "limit reached") {
+	if strings.HasPrefix(body, "⚠") && strings.Contains(body, "sage limit reached") {
 		j.set(factLimitStrip, from, to)
 		if j.reset.IsZero() {
 			j.resolve(body)
@@ -55,6 +55,14 @@ func (j *judge) lookFooterText(body string, from, to int) {
 			j.set(factSearch, from, to)
 		}
 	}
+}
+
+// loginOffered reports whether what follows a phrase about missing credentials
+// is the client's offer to mend it, perhaps cut short.
+func loginOffered(body, phrase string) bool {
+	_, rest, _ := strings.Cut(body, phrase)
+	rest = trim(rest)
+	return strings.HasPrefix(rest, loginOffer) || strings.HasPrefix(loginOffer, strings.TrimSuffix(rest, "…"))
 }
 
 // flow is a text of the footer that goes down a column of its own: in a narrow

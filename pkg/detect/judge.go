@@ -166,22 +166,27 @@ func (j *judge) resolve(text string) {
 	}
 }
 
-// lookSurvey looks for the survey right above the box.
+// lookSurvey looks for the survey right above the box. A narrow pane wraps its
+// row of digits.
 func (j *judge) lookSurvey(top int) {
-	for y := top - 1; y >= 0 && y > top-5; y-- {
-		if r := &j.rows[y]; strings.Contains(r.text, surveyDismiss) && strings.Contains(r.text, "1: ") {
-			j.set(factSurvey, y, y)
-			j.panel = panel{top: y, Dialog: Dialog{Selected: -1}}
-			for _, f := range strings.Split(r.body(), "  ") {
-				if _, l, ok := strings.Cut(trim(f), ": "); ok {
-					j.panel.Options = append(j.panel.Options, l)
-				}
-			}
-			if y > 0 {
-				j.panel.Title = trim(strings.TrimLeft(j.rows[y-1].text, "●⏺ "))
-			}
-			return
+	text := ""
+	for y := top - 1; y >= 0 && y > top-6; y-- {
+		r := &j.rows[y]
+		text = r.body() + "  " + text
+		if !strings.Contains(text, "1: ") || !strings.Contains(text, surveyDismiss) {
+			continue
 		}
+		j.set(factSurvey, y, top-1)
+		j.panel = panel{top: y, Dialog: Dialog{Selected: -1}}
+		for f := range strings.SplitSeq(text, "  ") {
+			if _, l, ok := strings.Cut(trim(f), ": "); ok {
+				j.panel.Options = append(j.panel.Options, l)
+			}
+		}
+		if y > 0 {
+			j.panel.Title = trim(strings.TrimLeft(j.rows[y-1].text, "●⏺ "))
+		}
+		return
 	}
 }
 

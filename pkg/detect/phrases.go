@@ -40,12 +40,15 @@ var eventPhrases = []struct {
 	{eventAuth, "API Error: 401", ""},
 	{eventAuth, "OAuth token ", "revoked"},
 	{eventAuth, "Invalid API key", ""},
+	{eventAuth, "Failed to authenticate", ""},
 	{eventLimit, "You've hit your ", "limit"},
 	{eventLimit, "You've reached your ", "limit"},
 	{eventLimit, "Claude AI usage limit reached", ""},
 	{eventLimit, "Claude usage limit reached", ""},
 	{eventLimit, "You've used all ", "limit"},
 	{eventLimit, "You're out of ", "usage"},
+	{eventLimit, "Spending cap reached", ""},
+	{eventLimit, "Credit balance ", "low"},
 	{eventLimit, "", "limit reached ∙ resets "},
 	{eventLimit, "", "limit reached · resets "},
 	{eventLimit, "", "limit reached|"},
@@ -100,6 +103,7 @@ const (
 	// A tool's line says this until its result is drawn, in the versions that draw
 	// no such line for a running tool alone.
 	toolRuns      = "Running…"
+	loginOffer    = "Run /login"
 	interruptKey  = "esc to interrupt"
 	viewerTitle   = "Showing detailed transcript"
 	sendNow       = "ctrl+x ctrl+s to send now" // under a queued prompt, from 2.1.300 on

@@ -337,7 +337,9 @@ func (s *screen) tornFrame() int {
 		if s.rows[y].at(0) != '╭' || s.rows[y].at(1) != '─' {
 			continue
 		}
-		torn := true
+		// Beneath a frame's upper edge stands its side; beneath the first row of a
+		// shell's prompt of two, which looks like one, its second.
+		torn := y+1 < len(s.rows) && s.rows[y+1].at(0) == '│'
 		for n := y; n < len(s.rows) && n < y+3; n++ {
 			torn = torn && !strings.Contains(s.rows[n].text, "╮")
 		}

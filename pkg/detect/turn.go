@@ -167,25 +167,27 @@ func (s *screen) spinnerRow(y int) bool {
 	if strings.HasPrefix(text, "Waiting for ") && strings.Contains(text, "background") {
 		return true
 	}
+	if n := y + 1; !strings.Contains(text, "…") && !bullet(r.at(0)) && n < len(s.rows) && s.rows[n].indent == 2 {
+		text += " " + s.rows[n].body() // a narrow pane wraps the phrase
+	}
 	phrase, rest, ok := strings.Cut(text, "…")
 	if !ok || phrase == "" {
 		return false
 	}
-	rest = trim(rest)
-	if strings.HasPrefix(rest, "(") {
+	if rest = trim(rest); strings.HasPrefix(rest, "(") {
 		in := rest[1:]
-		return strings.Contains(in, "esc to interrupt") || strings.Contains(in, "tokens") || startsWithTime(in) ||
-			strings.Contains(in, "ctrl+")
-	}
-	if rest != "" {
+		if strings.Contains(in, "esc to interrupt") || strings.Contains(in, "tokens") || startsWithTime(in) || strings.Contains(in, "ctrl+") {
+			return true
+		}
+	} else if rest != "" {
 		return false
 	}
-	// The bare form is told from an answer's text by its colour, and by its glyph
+	// The bare form, and one with a remark such as `(thinking)`, is told from an answer's text by its colour, and by its glyph
 	// where there are none.
 	if !s.coloured {
 		return !bullet(r.at(0))
 	}
-	return s.styleAt(y, 0).vivid() && s.styleAt(y, r.end-1).vivid()
+	return s.styleAt(y, 0).vivid() && s.styleAt(y, 2).vivid()
 }
 
 // startsWithTime reports whether text starts with a duration such as 7s or 2m 18s.
