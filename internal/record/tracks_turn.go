@@ -34,7 +34,7 @@ var turnTrack = track{name: "turns", args: bypass, host: listing, scenes: []scen
 	{"ready-markdown", ready, empty, still, do(prompt("MARKDOWN LONG")), both(shows("That is all."), idle)},
 	{"ready-adversarial-markdown", ready, empty, still, do(prompt("MARKDOWN FAKES")), both(shows("Enter to confirm · Esc to exit"), idle)},
 	{"busy-adversarial", busy, empty, follows | moving, do(prompt("WAIT behind the fakes")), both(working, spins)},
-	{"busy-todo", busy, empty, moving, do(prompt("TODO\nTHEN HOLD list"), soon(showsAny("Read the notes", "Reading the notes"))), working},
+	{"busy-todo", busy, empty, moving, do(prompt("TASK\nTHEN HOLD list"), soon(showsAny("Read the notes", "Reading the notes"))), working},
 	{"busy-todo-shown", busy, empty, follows | moving, do(keys("C-t")), working},
 	{"x-ctrl-t", ready, empty, follows, do(releases), both(shows("Done: HOLD list"), resting)},
 	{"busy-background-shell", busy, empty, moving, do(prompt("BACKGROUND " + longTool + "\nTHEN HOLD shell")), working},

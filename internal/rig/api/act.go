@@ -58,7 +58,7 @@ func (s *Server) act(ctx context.Context, t *turnReply) {
 		t.tool(s.nextID(), "Write", object{"file_path": a.text, "content": "written by the script\n"})
 	case verbAgent, verbDelegate:
 		t.agent(s.nextID(), a)
-	case verbTodo:
+	case verbTask:
 		s.todo(t)
 	case verbAsk:
 		t.tool(s.nextID(), "AskUserQuestion", object{"questions": questions[a.text]})

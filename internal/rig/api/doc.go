@@ -20,7 +20,7 @@
 //	DELEGATE prompt  the same, in the background
 //	COMPACT name   answer; and if the next thing asked for is a summary of the
 //	               talk, hold it until Server.Release(name)
-//	TODO           put a task on the list
+//	TASK           put a task on the list
 //	ASK            use AskUserQuestion; ASK MULTI asks one of many choices, and
 //	               ASK MANY asks two questions
 //	PLAN           use ExitPlanMode, where the client offers it

@@ -23,7 +23,7 @@ const (
 	verbWrite      verb = "WRITE"
 	verbAgent      verb = "AGENT"
 	verbDelegate   verb = "DELEGATE"
-	verbTodo       verb = "TODO"
+	verbTask       verb = "TASK"
 	verbCompact    verb = "COMPACT"
 	verbAsk        verb = "ASK"
 	verbPlan       verb = "PLAN"
@@ -86,7 +86,7 @@ func parseLater(prompt string, results int) (action, bool) {
 
 func parseVerb(v verb, arg string) (action, bool) {
 	switch v {
-	case verbPlan, verbTodo, verbDrop:
+	case verbPlan, verbTask, verbDrop:
 		return action{verb: v, text: arg}, arg == ""
 	case verbAsk:
 		_, known := questions[arg]
