@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -169,8 +170,12 @@ func (j *judge) resolve(text string) {
 // lookSurvey looks for the survey right above the box. A narrow pane wraps its
 // row of digits.
 func (j *judge) lookSurvey(top int) {
+	near := j.rows[max(0, top-5):top]
+	if !slices.ContainsFunc(near, func(r row) bool { return strings.Contains(r.text, surveyDismiss) }) {
+		return
+	}
 	text := ""
-	for y := top - 1; y >= 0 && y > top-6; y-- {
+	for y := top - 1; y >= top-len(near); y-- {
 		r := &j.rows[y]
 		text = r.body() + "  " + text
 		if !strings.Contains(text, "1: ") || !strings.Contains(text, surveyDismiss) {
