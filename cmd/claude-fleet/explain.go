@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -37,7 +38,7 @@ conversation are heard too. A reset time without a date needs --now, one without
 		ValidArgsFunction: a.oneHost,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if saved.given() {
-				return a.explainSaved(saved)
+				return a.explainSaved(cmd.Context(), saved)
 			}
 			return a.with(func(f *fleet.Fleet) error {
 				x, err := f.Explain(cmd.Context(), names[0])
@@ -53,8 +54,8 @@ conversation are heard too. A reset time without a date needs --now, one without
 	return cmd
 }
 
-func (a *app) explainSaved(saved savedScreen) error {
-	e, err := saved.evidence(a.in)
+func (a *app) explainSaved(ctx context.Context, saved savedScreen) error {
+	e, err := saved.evidence(ctx, a.in)
 	if err != nil {
 		return err
 	}

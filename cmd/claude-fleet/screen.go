@@ -2,10 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strconv"
 	"time"
 
@@ -54,7 +55,7 @@ func (s *savedScreen) check() error {
 }
 
 // evidence reads the file and the flags.
-func (s *savedScreen) evidence(in io.Reader) (detect.Evidence, error) {
+func (s *savedScreen) evidence(ctx context.Context, in io.Reader) (detect.Evidence, error) {
 	e := detect.Evidence{Title: s.title, Alternate: s.alternate, CursorX: -1, CursorY: -1}
 	var err error
 	if s.zone != "" {
@@ -67,20 +68,15 @@ func (s *savedScreen) evidence(in io.Reader) (detect.Evidence, error) {
 			return e, err
 		}
 	}
-	e.Screen, err = s.read(in)
+	e.Screen, err = s.read(ctx, in)
 	return e, err
 }
 
-func (s *savedScreen) read(in io.Reader) ([]byte, error) {
-	if s.file != "-" {
-		f, err := os.Open(s.file)
-		if err != nil {
-			return nil, s.unreadable(err)
-		}
-		defer func() { _ = f.Close() }()
-		in = f
+func (s *savedScreen) read(ctx context.Context, in io.Reader) ([]byte, error) {
+	b, err := readInput(ctx, s.file, in, maxSaved+1)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("interrupted while the screen in %s was read", s.file)
 	}
-	b, err := io.ReadAll(io.LimitReader(in, maxSaved+1))
 	if err != nil {
 		return nil, s.unreadable(err)
 	}

@@ -2,9 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
-	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +28,7 @@ or ! is a command of the client, and refused.` + exitStatus(0, 1, 2, 3, 4, 5, 6)
 		Args:              args(cobra.RangeArgs(1, 2), "send <host> <prompt> (quote a prompt of several words)"),
 		ValidArgsFunction: a.oneHost,
 		RunE: func(cmd *cobra.Command, given []string) error {
-			prompt, err := a.prompt(given[1:], file)
+			prompt, err := a.prompt(cmd.Context(), given[1:], file)
 			if err != nil {
 				return err
 			}
@@ -57,7 +57,7 @@ or ! is a command of the client, and refused.` + exitStatus(0, 1, 2, 3, 4, 5, 6)
 }
 
 // prompt reads the prompt from the one place that names it.
-func (a *app) prompt(given []string, file string) (string, error) {
+func (a *app) prompt(ctx context.Context, given []string, file string) (string, error) {
 	switch {
 	case len(given) > 0 && file != "":
 		return "", usagef("send: give the prompt either as an argument or with --file")
@@ -66,19 +66,16 @@ func (a *app) prompt(given []string, file string) (string, error) {
 	case len(given) > 0 && given[0] != "-":
 		return given[0], nil
 	}
-	in := a.in
-	if file != "" && file != "-" {
-		f, err := os.Open(file)
-		if err != nil {
-			return "", usagef("send: --file: %w; nothing was sent", err)
-		}
-		defer func() { _ = f.Close() }()
-		in = f
+	if file == "" {
+		file = "-"
 	}
 	// One byte more than is allowed, so that a longer one is known as such.
-	text, err := io.ReadAll(io.LimitReader(in, fleet.MaxPrompt+1))
+	text, err := readInput(ctx, file, a.in, fleet.MaxPrompt+1)
+	if ctx.Err() != nil {
+		return "", errors.New("send: interrupted while the prompt was read; nothing was sent")
+	}
 	if err != nil {
-		return "", usagef("send: reading the prompt: %w", err)
+		return "", usagef("send: reading the prompt: %w; nothing was sent", err)
 	}
 	return string(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))), nil
 }
