@@ -9,8 +9,11 @@ import (
 // Record is one line of a conversation that says what happened in it.
 type Record struct {
 	Type    string // "user", "assistant" or "system"
-	Subtype string // of a system record, e.g. "turn_duration" at a turn's end
+	Subtype string // of a system record, e.g. "turn_duration" at a turn's end; "queued_command" of a prompt that a running turn took in
 	ID      string
+	// Parent is the record that this one follows. Of two prompts with one parent
+	// the first was taken back.
+	Parent  string
 	Session string
 	Dir     string
 	At      time.Time
@@ -20,7 +23,16 @@ type Record struct {
 	// record does not tell.
 	APIError  bool
 	APIStatus int
-	Blocks    []Block
+	// Interrupted: it says that a person broke the turn off.
+	Interrupted bool
+	// Summary: it is what a compaction left of the conversation before it.
+	Summary bool
+	// Origin says who gave a user record: "human", "task-notification", or empty
+	// where the version does not tell. Starts: the client began a turn with it,
+	// where the version tells (2.1.332 does, 2.1.217 does not).
+	Origin string
+	Starts bool
+	Blocks []Block
 }
 
 // Block is one part of what was said.
@@ -29,15 +41,18 @@ type Block struct {
 	Text string
 	Tool string // name of the tool
 	Args string // of a tool_use: JSON
+	Err  bool   // of a tool_result: the tool failed, or was not allowed to run
 }
 
 // ParseRecord reads one line. It is false for what is no such record: other
-// types, or a line cut at either end.
+// types, or a line cut at either end. A prompt that was queued and then taken
+// into the running turn is an attachment in the file, and a user record here.
 func ParseRecord(line []byte) (Record, bool) {
 	var f struct {
 		Type              string    `json:"type"`
 		Subtype           string    `json:"subtype"`
 		UUID              string    `json:"uuid"`
+		ParentUUID        string    `json:"parentUuid"`
 		SessionID         string    `json:"sessionId"`
 		CWD               string    `json:"cwd"`
 		Timestamp         time.Time `json:"timestamp"`
@@ -45,23 +60,38 @@ func ParseRecord(line []byte) (Record, bool) {
 		IsSidechain       bool      `json:"isSidechain"`
 		IsAPIErrorMessage bool      `json:"isApiErrorMessage"`
 		APIErrorStatus    any       `json:"apiErrorStatus"`
+		IsCompactSummary  bool      `json:"isCompactSummary"`
+		PromptSource      string    `json:"promptSource"`
+		TurnOrigin        string    `json:"turnOrigin"`
+		Origin            origin    `json:"origin"`
 		Message           struct {
 			Content json.RawMessage `json:"content"`
 		} `json:"message"`
-		Content any `json:"content"`
+		Content    any        `json:"content"`
+		Attachment attachment `json:"attachment"`
 	}
 	if json.Unmarshal(line, &f) != nil {
 		return Record{}, false
 	}
 	switch f.Type {
 	case "user", "assistant", "system":
+	case "attachment":
+		blocks, ok := f.Attachment.prompt()
+		return Record{
+			Type: "user", Subtype: queuedCommand, ID: f.UUID, Parent: f.ParentUUID, Session: f.SessionID, Dir: f.CWD, At: f.Timestamp,
+			Side: f.IsSidechain, Origin: f.Attachment.Origin.Kind, Blocks: blocks,
+		}, ok
 	default:
 		return Record{}, false
 	}
 	r := Record{
-		Type: f.Type, Subtype: f.Subtype, ID: f.UUID, Session: f.SessionID, Dir: f.CWD, At: f.Timestamp,
-		Meta: f.IsMeta, Side: f.IsSidechain, APIError: f.IsAPIErrorMessage, Blocks: parseContent(f.Message.Content),
+		Type: f.Type, Subtype: f.Subtype, ID: f.UUID, Parent: f.ParentUUID, Session: f.SessionID, Dir: f.CWD, At: f.Timestamp,
+		Meta: f.IsMeta, Side: f.IsSidechain, APIError: f.IsAPIErrorMessage,
+		Summary: f.IsCompactSummary, Origin: f.Origin.Kind, Starts: f.TurnOrigin != "", Blocks: parseContent(f.Message.Content),
 	}
+	// A person may type these words: then the record says where they came from, or
+	// (before 2.1.300) holds them as a string, not as a list of blocks.
+	r.Interrupted = f.Type == "user" && f.PromptSource == "" && f.Origin.Kind == "" && isInterruption(f.Message.Content)
 	if n, ok := f.APIErrorStatus.(float64); ok {
 		r.APIStatus = int(n)
 	}
@@ -83,13 +113,14 @@ func parseContent(raw json.RawMessage) []Block {
 		Name    string          `json:"name"`
 		Input   json.RawMessage `json:"input"`
 		Content json.RawMessage `json:"content"`
+		IsError bool            `json:"is_error"`
 	}
 	if json.Unmarshal(raw, &parts) != nil {
 		return nil
 	}
 	var blocks []Block
 	for _, p := range parts {
-		b := Block{Kind: p.Type, Text: p.Text, Tool: p.Name, Args: string(p.Input)}
+		b := Block{Kind: p.Type, Text: p.Text, Tool: p.Name, Args: string(p.Input), Err: p.IsError}
 		if p.Type == "tool_result" {
 			b.Text = joinText(parseContent(p.Content))
 		}
@@ -111,15 +142,11 @@ func joinText(blocks []Block) string {
 // Text is the text of the record's blocks, one below the other.
 func (r Record) Text() string { return joinText(r.Blocks) }
 
-// ownOutput begins user records in which the client puts what a command of its
-// own, or a "!" shell command, printed.
-var ownOutput = []string{"<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-stdout>", "<bash-stderr>"}
-
 // Prompt is the text of a prompt, and whether the record is one: what a person
 // or a program gave the client, as against tool results, what the client adds
 // itself, and what it tells a subagent.
 func (r Record) Prompt() (string, bool) {
-	if r.Type != "user" || r.Meta || r.Side {
+	if r.Type != "user" || r.Meta || r.Side || r.Interrupted || r.Summary || r.Notice() {
 		return "", false
 	}
 	for _, b := range r.Blocks {
@@ -128,10 +155,8 @@ func (r Record) Prompt() (string, bool) {
 		}
 	}
 	text := r.Text()
-	for _, tag := range ownOutput {
-		if strings.HasPrefix(text, tag) && (strings.HasSuffix(text, "</"+tag[1:]) || strings.HasSuffix(text, "</bash-stderr>")) {
-			return "", false
-		}
+	if r.Origin != human && isOutput(text) {
+		return "", false
 	}
 	return text, true
 }
