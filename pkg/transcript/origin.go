@@ -63,6 +63,16 @@ func (a *attachment) prompt() ([]Block, bool) {
 	return blocks, len(blocks) > 0
 }
 
+// enqueue is the operation of a queue-operation record, and here the Subtype of
+// the record, by which the client writes down at once what it has queued (2.1.217
+// to 2.1.332). A turn that takes it in writes another record.
+const enqueue = "enqueue"
+
+// Enqueued tells whether a record says that the client has queued its text.
+func (r Record) Enqueued() bool { return r.Type == queueOperation && r.Subtype == enqueue }
+
+const queueOperation = "queue-operation"
+
 // Origins of user records: what somebody typed, and what the client tells the
 // model when something in the background has ended.
 const (

@@ -1,8 +1,11 @@
 package transcript
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -31,38 +34,55 @@ var (
 // Normalise, once the frame of a large paste is taken off, or the slash command
 // or the "!" shell command that it is.
 func Matches(record Record, prompt string) bool {
-	text, ok := record.Prompt()
-	if record.Type == "system" && record.Subtype == "local_command" && !record.Meta && !record.Side {
-		text, ok = record.Text(), true
-	} else if ok && (Normalise(text) == Normalise(prompt) || Normalise(pasted.ReplaceAllString(text, "$2")) == Normalise(prompt)) {
-		return true
+	return slices.Contains(sent(record), canonical(prompt))
+}
+
+// Digest stands for a prompt where its text must not be kept: two prompts have
+// the same if and only if a record that Matches the one does the other.
+func Digest(prompt string) string {
+	sum := sha256.Sum256([]byte(canonical(prompt)))
+	return hex.EncodeToString(sum[:])
+}
+
+// MatchesDigest is Matches for the prompt that has that digest.
+func MatchesDigest(record Record, digest string) bool {
+	return slices.ContainsFunc(sent(record), func(p string) bool { return Digest(p) == digest })
+}
+
+// QueuesDigest tells whether a record says that the client has put the prompt of
+// that digest into its queue.
+func QueuesDigest(record Record, digest string) bool {
+	return record.Enqueued() && (Digest(record.Text()) == digest || Digest(Unframed(record.Text())) == digest)
+}
+
+// canonical is a prompt in the form that can be compared. A command's name and
+// its arguments stand in tags of their own in a record, without what was between.
+func canonical(prompt string) string {
+	p := Normalise(prompt)
+	if command, ok := strings.CutPrefix(p, "!"); ok {
+		return "!" + Normalise(command)
 	}
-	if !ok {
-		return false
+	if strings.HasPrefix(p, "/") {
+		if i := strings.IndexFunc(p, unicode.IsSpace); i >= 0 {
+			return p[:i] + " " + Normalise(p[i:])
+		}
 	}
-	want := Normalise(prompt)
-	if command, ok := strings.CutPrefix(want, "!"); ok {
-		input := shellInput.FindStringSubmatch(text)
-		return input != nil && Normalise(input[1]) == Normalise(command)
+	return p
+}
+
+// sent lists what a record may prove to have been sent, in canonical form.
+func sent(r Record) []string {
+	var prompts []string
+	if command, ok := r.Command(); ok {
+		prompts = append(prompts, canonical(command))
 	}
-	// The tags that a person writes into a prompt are not at its beginning, or the
-	// whole prompt is other text.
-	if !strings.HasPrefix(want, "/") || !strings.HasPrefix(text, "<command-") {
-		return false
+	if text, ok := r.Prompt(); ok {
+		prompts = append(prompts, canonical(text))
+		if plain := Unframed(text); plain != text {
+			prompts = append(prompts, canonical(plain))
+		}
 	}
-	name := commandName.FindStringSubmatch(text)
-	if name == nil {
-		return false
-	}
-	args := ""
-	if m := commandArgs.FindStringSubmatch(text); m != nil {
-		args = m[1]
-	}
-	wantName, wantArgs := want, ""
-	if i := strings.IndexFunc(want, unicode.IsSpace); i >= 0 {
-		wantName, wantArgs = want[:i], want[i:]
-	}
-	return Normalise(name[1]) == wantName && Normalise(args) == Normalise(wantArgs)
+	return prompts
 }
 
 // SinceFragment is the sh text that prints the turn records of a conversation

@@ -8,7 +8,7 @@ import (
 
 // Record is one line of a conversation that says what happened in it.
 type Record struct {
-	Type    string // "user", "assistant" or "system"
+	Type    string // "user", "assistant", "system", or "queue-operation" where a prompt was queued
 	Subtype string // of a system record, e.g. "turn_duration" at a turn's end; "queued_command" of a prompt that a running turn took in
 	ID      string
 	// Parent is the record that this one follows. Of two prompts with one parent
@@ -45,12 +45,14 @@ type Block struct {
 }
 
 // ParseRecord reads one line. It is false for what is no such record: other
-// types, or a line cut at either end. A prompt that was queued and then taken
+// types, or a line cut at either end. Of what is done to the queue only that a
+// prompt was put into it is one. A prompt that was queued and then taken
 // into the running turn is an attachment in the file, and a user record here.
 func ParseRecord(line []byte) (Record, bool) {
 	var f struct {
 		Type              string    `json:"type"`
 		Subtype           string    `json:"subtype"`
+		Operation         string    `json:"operation"`
 		UUID              string    `json:"uuid"`
 		ParentUUID        string    `json:"parentUuid"`
 		SessionID         string    `json:"sessionId"`
@@ -81,6 +83,10 @@ func ParseRecord(line []byte) (Record, bool) {
 			Type: "user", Subtype: queuedCommand, ID: f.UUID, Parent: f.ParentUUID, Session: f.SessionID, Dir: f.CWD, At: f.Timestamp,
 			Side: f.IsSidechain, Origin: f.Attachment.Origin.Kind, Blocks: blocks,
 		}, ok
+	case queueOperation:
+		text, ok := f.Content.(string)
+		return Record{Type: f.Type, Subtype: f.Operation, Session: f.SessionID, At: f.Timestamp, Blocks: []Block{{Kind: "text", Text: text}}},
+			ok && f.Operation == enqueue
 	default:
 		return Record{}, false
 	}

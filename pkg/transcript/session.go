@@ -59,7 +59,7 @@ newest() { ls -t -- "$base"/projects/*/"$1.jsonl" 2>/dev/null | head -n 1; }
 `
 
 // onlyTurns keeps the records that say what happened in a conversation.
-const onlyTurns = `LC_ALL=C grep -a -E '"type":"(user|assistant|system)"'`
+const onlyTurns = `LC_ALL=C grep -a -E '"type":"(user|assistant|system|queue-operation|queued_command)"'`
 
 // Fragment is the sh text of the query. The start time of a process is field
 // 22 of its stat file, counted behind the parenthesis that closes its name;

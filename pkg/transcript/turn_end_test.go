@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"os"
+	"slices"
 	"testing"
 )
 
@@ -13,7 +14,7 @@ func turnsOf(t *testing.T, version string) []Record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ParseRecords(text)
+	return slices.DeleteFunc(ParseRecords(text), Record.Enqueued) // which no row counts
 }
 
 // from are the records from the nth (0 is the first) of those that tell of a
