@@ -33,6 +33,10 @@ func (j *judge) decide(t *Trace) Verdict {
 	}
 	j.details(&v)
 	j.lower(&v, t)
+	switch v.State {
+	case Ready, Busy, Limited, Unauth:
+		v.Input = j.input()
+	}
 	v.Since = since(j.e, v.State)
 	if v.State == Ready && j.e.VimMode && !j.insertMode() {
 		v.VimNormal = true

@@ -116,6 +116,24 @@ type Verdict struct {
 	// VimNormal says that the box may be in vim's NORMAL mode, where a prompt
 	// would be read as commands.
 	VimNormal bool `json:"vim_normal"`
+	// Input is where text would go; its zero value means that no live input line
+	// is on the screen.
+	Input Input `json:"-"`
+}
+
+// Input is the live input line on a screen.
+type Input struct {
+	// Mark is what stands at the beginning of its first row, right before the
+	// text: a glyph, and mostly a no-break space. Empty when there is no input line, or its first
+	// row is scrolled out of sight.
+	Mark string
+	// Row is the row of the mark, from 0. The rows from here on are the input
+	// line and what is beneath it.
+	Row int
+	// Stashed says that the client keeps a draft that somebody put aside, and
+	// will put back when the next prompt is submitted. Putting another aside would
+	// lose it.
+	Stashed bool
 }
 
 // Typable reports whether a prompt may be typed: the session is proven ready
