@@ -76,7 +76,10 @@ func ask(ctx context.Context, q transport.Question) (string, error) {
 
 // showQuestion writes the question by the rules of the terminal (term.go).
 func showQuestion(w io.Writer, q transport.Question) {
-	text := fmt.Sprintf("claude-fleet: %s: ", q.Endpoint)
+	text := "claude-fleet: "
+	if q.Kind != 0 { // one that a login came to, on a machine
+		text += q.Endpoint.String() + ": "
+	}
 	if q.Detail != "" {
 		text += strings.ReplaceAll(transport.NeutraliseLines(q.Detail), "\n", "\n  ") + "\n  "
 	}

@@ -5,77 +5,202 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/claude-fleet/claude-fleet/pkg/fleet"
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
+// sendFlags are those of send.
+type sendFlags struct {
+	file    string
+	yes     bool
+	wait    bool
+	timeout time.Duration
+	fleet.SendOptions
+}
+
 func newSend(a *app) *cobra.Command {
-	var file string
+	var f sendFlags
 	cmd := &cobra.Command{
-		Use:   "send <host> <prompt>",
+		Use:   "send <host…|@tag…> <prompt>",
 		Short: "Send a prompt to a session that is ready",
 		Long: `Send types a prompt into a host's session and submits it, if and only if the
-session is proven ready and nobody's draft is in its input box. It returns when
-the session's conversation shows the prompt, not when the work is done: look with
-status, then read.
+session is proven ready, nobody's draft is in its input box and nobody is at its
+keyboard. It returns when the session's conversation shows the prompt, not when the
+work is done: look with status, then read; or have --wait wait for the turn's end
+and print its last words.
 
-The prompt is the second argument, a file (--file F), or standard input (- in
-place of either). A prompt has the whole power of the account that the session
-runs as, and stays in its transcript: put no secret in it. One that begins with /
-or ! is a command of the client, and refused.` + exitStatus(0, 1, 2, 3, 4, 5, 6),
-		Args:              args(cobra.RangeArgs(1, 2), "send <host> <prompt> (quote a prompt of several words)"),
-		ValidArgsFunction: a.oneHost,
+The prompt is the last argument, a file (--file F), or standard input (- in place
+of either). A prompt has the whole power of the account that the session runs as,
+and stays in its transcript: put no secret in it. One that begins with / or ! is a
+command of the client, with all that it does there; those that would end the client
+are refused.
+
+Every sending has an id. Where it is not known what became of a prompt, as when the
+machine stopped answering, ask with outcome, or send it again with the same --id:
+that never types it a second time.
+
+Sent to several hosts, it asks first; where there is no terminal to ask on, --yes is
+needed.` + exitStatus(0, 1, 2, 3, 4, 5, 6, 7),
+		Args:              args(cobra.MinimumNArgs(1), "send <host…|@tag…> <prompt> (quote a prompt of several words)"),
+		ValidArgsFunction: a.hostNames,
 		RunE: func(cmd *cobra.Command, given []string) error {
-			prompt, err := a.prompt(cmd.Context(), given[1:], file)
-			if err != nil {
-				return err
-			}
-			return a.with(func(f *fleet.Fleet) error {
-				out, err := f.Send(cmd.Context(), given[0], prompt)
-				if a.json {
-					a.printJSON(out)
-					return shown(err)
-				}
-				if err != nil {
-					return err
-				}
-				if out.DroppedControls > 0 {
-					fmt.Fprintf(a.err, "claude-fleet: %s: control characters taken out of the prompt: %d\n", out.Host, out.DroppedControls)
-				}
-				fmt.Fprintf(a.out, "%s: accepted; see its work with: claude-fleet read %s\n", out.Host, out.Host)
-				return nil
-			})
+			return a.runSend(cmd.Context(), given, f, cmd.Flags().Changed("timeout"))
 		},
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return usagef("send: %w (a prompt that begins with - goes behind --: claude-fleet send <host> -- <prompt>)", err)
 	})
-	cmd.Flags().StringVarP(&file, "file", "f", "", "read the prompt from `FILE`; - is standard input")
+	fl := cmd.Flags()
+	fl.StringVarP(&f.file, "file", "f", "", "read the prompt from `FILE`; - is standard input")
+	fl.StringVar(&f.ID, "id", "", "name this sending; one of that `ID` that may have typed is reported, not repeated")
+	fl.BoolVar(&f.Force, "force", false, "interrupt a turn that runs (and nothing else)")
+	fl.BoolVar(&f.Queue, "queue", false, "let the client queue it behind a turn that runs")
+	fl.BoolVar(&f.ReplaceDraft, "replace-draft", false, "have the client put a draft aside for the prompt, and back")
+	fl.BoolVar(&f.wait, "wait", false, "wait until the turn has ended, and print its final text")
+	fl.DurationVar(&f.timeout, "timeout", time.Hour, "how long --wait waits; without it, a host's deadline as elsewhere")
+	fl.BoolVarP(&f.yes, "yes", "y", false, "send to several hosts without asking")
+	cmd.MarkFlagsMutuallyExclusive("force", "queue")
 	return cmd
 }
 
-// prompt reads the prompt from the one place that names it.
-func (a *app) prompt(ctx context.Context, given []string, file string) (string, error) {
-	switch {
-	case len(given) > 0 && file != "":
-		return "", usagef("send: give the prompt either as an argument or with --file")
-	case len(given) == 0 && file == "":
-		return "", usagef("send: there is no prompt: usage: claude-fleet send <host> <prompt>")
-	case len(given) > 0 && given[0] != "-":
-		return given[0], nil
+func (a *app) runSend(ctx context.Context, given []string, f sendFlags, timeoutSet bool) error {
+	names, prompt, err := a.prompt(ctx, given, f.file)
+	if err != nil {
+		return err
 	}
-	if file == "" {
-		file = "-"
+	switch {
+	case timeoutSet && f.timeout <= 0:
+		return usagef("send: --timeout must be above zero")
+	case timeoutSet && !f.wait:
+		a.timeout = f.timeout
+	}
+	return a.with(func(fl *fleet.Fleet) error {
+		hosts, err := fl.Select(names...)
+		if err != nil {
+			return err
+		}
+		if len(hosts) > 1 && !f.yes {
+			if err := a.confirm(ctx, hosts); err != nil {
+				return err
+			}
+		}
+		return a.sendTo(ctx, fl, hosts, prompt, f)
+	})
+}
+
+// confirm asks whether a prompt is to go to several hosts.
+func (a *app) confirm(ctx context.Context, hosts []fleet.Host) error {
+	labels := make([]string, len(hosts))
+	for i, h := range hosts {
+		labels[i] = h.Name
+	}
+	list := strings.Join(labels, ", ")
+	ask := a.asker()
+	if ask == nil {
+		return usagef("send: that is %d hosts (%s): give --yes to send to all of them; nothing was sent", len(hosts), list)
+	}
+	answer, err := ask(ctx, transport.Question{Text: fmt.Sprintf("Send the prompt to %d hosts (%s)? [y/N] ", len(hosts), list), Echo: true})
+	if err != nil {
+		return fmt.Errorf("send: %w; nothing was sent", err)
+	}
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		return errors.New("send: not confirmed; nothing was sent")
+	}
+	return nil
+}
+
+// sent is what is printed of one host.
+type sent struct {
+	fleet.Outcome
+	// Turn is how the turn ended, where that was waited for.
+	Turn *fleet.Turned `json:"turn,omitempty"`
+	err  error
+}
+
+func (a *app) sendTo(ctx context.Context, fl *fleet.Fleet, hosts []fleet.Host, prompt string, f sendFlags) error {
+	var errs []error
+	results := map[string]sent{}
+	show := func(r sent) {
+		results[r.Host] = r
+		errs = append(errs, r.err)
+		if !a.json {
+			a.printSent(r, len(hosts) > 1)
+		}
+	}
+	if f.wait {
+		for t := range fl.SendAndWait(ctx, prompt, f.SendOptions, f.timeout, hosts...) {
+			show(sent{t.Outcome, t.Turn, t.Err})
+		}
+	} else {
+		for out := range fl.SendAll(ctx, prompt, f.SendOptions, hosts...) {
+			show(sent{out, nil, out.Err})
+		}
+	}
+	if a.json && len(hosts) == 1 {
+		a.printJSON(results[hosts[0].Name])
+	} else if a.json {
+		list := []sent{}
+		for _, h := range hosts {
+			list = append(list, results[h.Name])
+		}
+		a.printJSON(list)
+	}
+	return shown(worst(errs))
+}
+
+// printSent tells of one host: on standard output what went well, on standard
+// error what did not. The final text of a turn is printed alone when one host
+// was asked.
+func (a *app) printSent(r sent, many bool) {
+	for _, w := range r.Warnings {
+		fmt.Fprintf(a.err, "claude-fleet: %s: %s\n", r.Host, transport.Neutralise(w))
+	}
+	if r.DroppedControls > 0 {
+		fmt.Fprintf(a.err, "claude-fleet: %s: control characters taken out of the prompt: %d\n", r.Host, r.DroppedControls)
+	}
+	if r.Turn != nil && r.Turn.Text != "" {
+		text := transport.NeutraliseLines(r.Turn.Text)
+		if many {
+			text = r.Host + ": " + strings.ReplaceAll(text, "\n", "\n  ")
+		}
+		fmt.Fprintln(a.out, text)
+	}
+	switch {
+	case r.err != nil:
+		a.showError(r.err)
+	case r.Turn != nil:
+	case r.Result == fleet.Queued:
+		fmt.Fprintf(a.out, "%s: queued; see its work later with: claude-fleet read %s\n", r.Host, r.Host)
+	default:
+		fmt.Fprintf(a.out, "%s: accepted; see its work with: claude-fleet read %s\n", r.Host, r.Host)
+	}
+}
+
+// prompt reads the prompt from the one place that names it, and gives the hosts.
+func (a *app) prompt(ctx context.Context, given []string, file string) (names []string, prompt string, err error) {
+	last := len(given) - 1
+	switch {
+	case file != "":
+		names = given
+	case last == 0:
+		return nil, "", usagef("send: there is no prompt: usage: claude-fleet send <host…|@tag…> <prompt>")
+	case given[last] != "-":
+		return given[:last], given[last], nil
+	default:
+		names, file = given[:last], "-"
 	}
 	// One byte more than is allowed, so that a longer one is known as such.
 	text, err := readInput(ctx, file, a.in, fleet.MaxPrompt+1)
 	if ctx.Err() != nil {
-		return "", errors.New("send: interrupted while the prompt was read; nothing was sent")
+		return nil, "", errors.New("send: interrupted while the prompt was read; nothing was sent")
 	}
 	if err != nil {
-		return "", usagef("send: reading the prompt: %w; nothing was sent", err)
+		return nil, "", usagef("send: reading the prompt: %w; nothing was sent", err)
 	}
-	return string(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))), nil
+	return names, string(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))), nil
 }

@@ -134,6 +134,9 @@ type Input struct {
 	// will put back when the next prompt is submitted. Putting another aside would
 	// lose it.
 	Stashed bool
+	// Queued says that prompts wait in the client's queue. An interrupted turn
+	// would make way for them.
+	Queued bool
 }
 
 // Typable reports whether a prompt may be typed: the session is proven ready

@@ -14,7 +14,7 @@ var stashHints = [...]string{"draft stashed", "› stashed", "› Stashed (auto-
 func (j *judge) input() Input {
 	switch s := &j.screen; {
 	case j.have&factBox != 0 && j.have&factWhole != 0 && j.have&factDialog == 0 && j.box.live && j.box.bottom > 0:
-		return Input{Mark: marks[s.rows[j.box.glyph].at(0)], Row: j.box.glyph, Stashed: j.stashed()}
+		return Input{Mark: marks[s.rows[j.box.glyph].at(0)], Row: j.box.glyph, Stashed: j.stashed(), Queued: j.have&factQueued != 0}
 	case j.have&factReader != 0:
 		return Input{Mark: marks['$'], Row: s.last}
 	}

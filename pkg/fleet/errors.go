@@ -25,9 +25,11 @@ const (
 	// ClassUnproven is a prompt that was submitted, or may have been, without
 	// proof that it was accepted.
 	ClassUnproven
-	// ClassUnreachable is a machine that did not answer truthfully in time;
-	// nothing was typed there.
+	// ClassUnreachable is a machine that did not answer truthfully in time. Nothing
+	// was typed there, unless Outcome.Started says that something may have been.
 	ClassUnreachable
+	// ClassNeedsPerson is a session at which nothing goes on until a person comes.
+	ClassNeedsPerson
 )
 
 // String is the class in one word.
@@ -43,6 +45,8 @@ func (c Class) String() string {
 		return "unproven"
 	case ClassUnreachable:
 		return "unreachable"
+	case ClassNeedsPerson:
+		return "needs a person"
 	}
 	return "failed"
 }

@@ -145,7 +145,7 @@ func newest(tail []transcript.Record) *detect.Transcript {
 	for i := len(tail) - 1; i >= 0; i-- {
 		r := tail[i]
 		switch {
-		case r.Side:
+		case r.Side, r.Enqueued():
 		case r.Type == "system":
 			if r.Subtype == "turn_duration" && ended.IsZero() {
 				ended = r.At

@@ -117,7 +117,7 @@ func (l live) sends(f *fleet.Fleet, want step) {
 			return // a turn of its own would spoil the step
 		}
 		prompt := "SAY sent at " + want.name
-		if out, err := f.Send(l.t.Context(), l.h.Name, prompt); err != nil || out.Result != fleet.Accepted {
+		if out, err := f.Send(l.t.Context(), l.h.Name, prompt, fleet.SendOptions{}); err != nil || out.Result != fleet.Accepted {
 			l.t.Errorf("%s: send: %s, %v", want.name, out.Result, err)
 		}
 		l.shows("● sent at " + want.name)
@@ -128,7 +128,7 @@ func (l live) sends(f *fleet.Fleet, want step) {
 		result, class = fleet.Unreachable, fleet.ClassUnreachable
 	}
 	prompt := refusedPrompt + want.name
-	out, err := f.Send(l.t.Context(), l.h.Name, prompt)
+	out, err := f.Send(l.t.Context(), l.h.Name, prompt, fleet.SendOptions{})
 	var fe *fleet.Error
 	if out.Result != result || fleet.ClassOf(err) != class || !errors.As(err, &fe) || fe.State != want.state {
 		l.t.Errorf("%s: send: %s in state %s, %v", want.name, out.Result, out.State, err)

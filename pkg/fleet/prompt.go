@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"errors"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -25,12 +27,77 @@ var (
 	errEmptyPrompt = errors.New("the prompt is empty")
 	errLongPrompt  = errors.New("the prompt is over 1 MiB; put the text in a file on the host and send its path")
 	errNotUTF8     = errors.New("the prompt is not valid UTF-8")
-	errCommand     = errors.New("a prompt that begins with / or ! is a command of the client and may end it; use attach for those, or put a word before it")
+	errCommand     = errors.New("that command would end the client or its login; use restart or attach")
 )
 
+// prompt is a text on its way into an input box.
+type prompt struct {
+	text    string // as the conversation will have it
+	dropped int    // control characters that were taken out
+	chunks  []string
+	// shown is what the box shows of it where that is not all: the "!" of a shell
+	// command is drawn as the box's own glyph.
+	shown string
+	// command is the name of a command of the client that it may be, such as
+	// "/compact", else empty.
+	command string
+}
+
+// commandWord is what the client takes for the name of a command, as against the
+// path of a file: "/etc/hosts is a file" is a prompt like any other (2.1.332).
+var commandWord = regexp.MustCompile(`^/[A-Za-z0-9_:.-]+$`)
+
+// leaving are the commands behind which there is no session to speak of.
+var leaving = []string{"/exit", "/quit", "/logout"}
+
+// shellMark is what the box shows in front of a shell command.
+const shellMark = "!\u00a0"
+
+// marks are what may stand before the text once it is typed into a box that
+// shows mark while it is empty.
+func (p prompt) marks(mark string) []string {
+	if p.shown != "" {
+		return []string{shellMark, mark}
+	}
+	return []string{mark}
+}
+
+// menus begin the rows of the list in which the client offers commands: in it
+// Enter chooses what is selected, not what was typed (2.1.300 and later, and
+// before).
+var menus = []string{"❯ /", "  /", "/"}
+
+func (p prompt) menus() []string {
+	if p.command == "" {
+		return nil
+	}
+	return menus
+}
+
+// preparePrompt makes a prompt of a text. The errors say why it can't be one.
+func preparePrompt(text string) (prompt, error) {
+	clean, dropped, err := cleanPrompt(text)
+	if err != nil {
+		return prompt{dropped: dropped}, err
+	}
+	p := prompt{text: clean, dropped: dropped, chunks: chunks(clean)}
+	if word := strings.Fields(clean)[0]; commandWord.MatchString(word) {
+		p.command = word
+		if slices.Contains(leaving, word) {
+			return p, errCommand
+		}
+	}
+	if rest, ok := strings.CutPrefix(clean, "!"); ok {
+		if p.shown = strings.TrimSpace(rest); p.shown == "" {
+			return p, errEmptyPrompt
+		}
+	}
+	return p, nil
+}
+
 // cleanPrompt is the prompt as it may be typed: line ends are LF, white space at
-// either end is dropped as the client would, and control characters, which a
-// terminal would obey, are removed; dropped counts those.
+// either end is dropped as the client would at the end, and control characters,
+// which a terminal would obey, are removed; dropped counts those.
 func cleanPrompt(prompt string) (clean string, dropped int, err error) {
 	if len(prompt) > MaxPrompt {
 		return "", 0, errLongPrompt
@@ -51,20 +118,16 @@ func cleanPrompt(prompt string) (clean string, dropped int, err error) {
 	if clean == "" {
 		return "", dropped, errEmptyPrompt
 	}
-	// As measured: "/exit" ends the client, "/status" opens a dialog, "!x" puts
-	// the box into shell mode. None of them is a prompt.
-	if strings.HasPrefix(clean, "/") || strings.HasPrefix(clean, "!") {
-		return "", dropped, errCommand
-	}
 	return clean, dropped, nil
 }
 
 // chunks cuts a clean prompt into the pieces that are pasted one by one.
+//
+// The blank at the end keeps Enter what it is: behind a backslash the client
+// takes it for a line break, and in the lists that a word such as ":smi", "@READ"
+// or "/clear" opens for a choice. It never shows in the conversation (2.1.332).
 func chunks(prompt string) []string {
-	// Behind a backslash the client takes Enter for a line break.
-	if strings.HasSuffix(prompt, `\`) {
-		prompt += " "
-	}
+	prompt += " "
 	if len(prompt) > maxTyped {
 		return []string{prompt}
 	}

@@ -115,7 +115,7 @@ func TestSendAwkward(t *testing.T) {
 		strings.Join(lines, "\n"),
 	} {
 		waitReady(t, f)
-		out, err := f.Send(t.Context(), "alpha", p)
+		out, err := f.Send(t.Context(), "alpha", p, fleet.SendOptions{})
 		if err != nil || out.Result != fleet.Accepted || out.Record == "" {
 			t.Errorf("send %.60q: %s, %v", p, out.Result, err)
 			continue
@@ -128,7 +128,7 @@ func TestSendAwkward(t *testing.T) {
 	// A prompt over what is typed goes as one paste, in the client's own frame.
 	waitReady(t, f)
 	huge := strings.TrimSpace(strings.Repeat("0123456789abcdef\n", 4000)) // 68 kB
-	if out, err := f.Send(t.Context(), "alpha", huge); err != nil || out.Result != fleet.Accepted {
+	if out, err := f.Send(t.Context(), "alpha", huge, fleet.SendOptions{}); err != nil || out.Result != fleet.Accepted {
 		t.Errorf("send 68 kB: %s, %v", out.Result, err)
 	}
 }
@@ -144,7 +144,7 @@ func TestSendOnce(t *testing.T) {
 	prompt := func(i int) string { return fmt.Sprintf("sender %d\nsays this\nin three lines", i) }
 	var wg sync.WaitGroup
 	for i := range senders {
-		wg.Go(func() { _, errs[i] = f.Send(t.Context(), "alpha", prompt(i)) })
+		wg.Go(func() { _, errs[i] = f.Send(t.Context(), "alpha", prompt(i), fleet.SendOptions{}) })
 	}
 	wg.Wait()
 	waitReady(t, f)
@@ -182,7 +182,7 @@ func TestSendWithBrokenLink(t *testing.T) {
 		prompt := fmt.Sprintf("prompt %d over a bad link", i)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		cut := time.AfterFunc(time.Duration(i)*250*time.Millisecond, proxy.Cut)
-		out, err := f.Send(ctx, "alpha", prompt)
+		out, err := f.Send(ctx, "alpha", prompt, fleet.SendOptions{})
 		cut.Stop()
 		cancel()
 		results[out.Result]++

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/claude-fleet/claude-fleet/pkg/transcript"
+	"github.com/claude-fleet/claude-fleet/pkg/tmux"
 )
 
 // TestSendBeforeTyping has every way in which a send ends before it types say
@@ -34,7 +34,7 @@ func TestSendBeforeTyping(t *testing.T) {
 		{"a machine that does not answer", t.Context(), "b", "hello", Unreachable, ClassUnreachable, "unreachable"},
 		{"an interrupted call", cancelled, "a", "hello", Refused, ClassFailed, "interrupted"},
 	} {
-		out, err := f.Send(c.ctx, c.host, c.prompt)
+		out, err := f.Send(c.ctx, c.host, c.prompt, SendOptions{})
 		if out.Result != c.result || ClassOf(err) != c.class || err == nil || !strings.Contains(err.Error(), c.says) || out.Detail == "" {
 			t.Errorf("%s: %+v, class %d, %v", c.name, out, ClassOf(err), err)
 		}
@@ -49,11 +49,13 @@ func TestProveInterrupted(t *testing.T) {
 	t.Cleanup(func() { _ = f.Close() })
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := f.prove(cancelled, h, seen{session: &transcript.Session{ID: "00000000-0000-0000-0000-000000000000"}}, "hello", Outcome{}, "the prompt was submitted")
+	a := attempt{conversation: "00000000-0000-0000-0000-000000000000", stages: []tmux.Stage{tmux.StageSubmitted}}
+	err := (&sending{f: f, h: h}).settle(cancelled, a)
 	if ClassOf(err) != ClassUnproven || err.Error() != "a: the prompt was submitted; interrupted before the conversation could show it" {
 		t.Errorf("class %s, %v", ClassOf(err), err)
 	}
-	_, err = f.prove(t.Context(), h, seen{}, "hello", Outcome{}, "the prompt was submitted")
+	a.conversation = ""
+	err = (&sending{f: f, h: h}).settle(t.Context(), a)
 	if ClassOf(err) != ClassUnproven || !strings.Contains(err.Error(), "keeps no session file") {
 		t.Errorf("class %s, %v", ClassOf(err), err)
 	}

@@ -15,6 +15,12 @@ var (
 	ErrChanged = errors.New("the screen changed after it was judged; nothing was typed")
 	// ErrLocked means: another sender holds the pane; nothing was typed.
 	ErrLocked = errors.New("somebody else is sending to this pane right now; nothing was typed")
+	// ErrClaimed means: the journal says that the text may have been typed before;
+	// nothing was typed.
+	ErrClaimed = errors.New("an earlier attempt of that id may have typed it; nothing was typed")
+	// ErrLeft means: what stood in the input line could not be taken out, or not
+	// all of it.
+	ErrLeft = errors.New("what is in the input line could not be taken out")
 	// ErrVanished means: a new session was gone at once, as with destroy-unattached
 	// in tmux.conf or a command that could not run.
 	ErrVanished = errors.New("the session was gone as soon as it was made; see destroy-unattached in ~/.tmux.conf there")

@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -14,6 +15,9 @@ type Guard struct {
 	Pane   string // tmux's "%7"
 	PID    int    // of the process that the pane was started with
 	Screen []byte // as Pane.Screen
+	// From is the first row, from 0, that has to be as it was: what is above it
+	// may change.
+	From int
 }
 
 // GuardOf is the guard for a pane as it was seen.
@@ -25,11 +29,17 @@ func GuardOf(p Pane) Guard { return Guard{Pane: p.ID, PID: p.PID, Screen: p.Scre
 // once. Command substitution strips trailing newlines on the one side, so they
 // are stripped on the other.
 func (g Guard) script() string {
+	rows := bytes.Split(g.Screen, []byte("\n"))
+	from := min(max(g.From, 0), len(rows))
 	expect := func(mode string) string {
-		return strings.TrimRight(fmt.Sprintf("%s %d%s\n%s", g.Pane, g.PID, mode, g.Screen), "\n")
+		return strings.TrimRight(fmt.Sprintf("%s %d%s\n%s", g.Pane, g.PID, mode, bytes.Join(rows[from:], []byte("\n"))), "\n")
+	}
+	above := ""
+	if from > 0 { // counted behind the line that comes before the rows
+		above = fmt.Sprintf(" | sed '2,%dd'", from+1)
 	}
 	return assign("pane", g.Pane) + assign("judged", expect("")) + assign("judged_typable", expect(" 0")) +
-		`shown() { tmux -u display-message -p -t "$pane" "#{pane_id} #{pane_pid}$1" \; capture-pane -p -e -t "$pane" 2>/dev/null; }
+		`shown() { tmux -u display-message -p -t "$pane" "#{pane_id} #{pane_pid}$1" \; capture-pane -p -e -t "$pane" 2>/dev/null` + above + `; }
 same() { [ "$(shown '')" = "$judged" ]; }
 typable() { [ "$(shown ' #{pane_in_mode}')" = "$judged_typable" ]; }
 `

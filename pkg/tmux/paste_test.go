@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 
 // text is a Paste of the box as it is now.
 func (b *boxPane) paste(chunks ...string) Paste {
-	return Paste{Guard: GuardOf(b.only(b.session)), Chunks: chunks, Mark: boxMark, More: boxMore, Placeholder: boxPlaceholder, Wait: 2 * time.Second}
+	return Paste{Guard: GuardOf(b.only(b.session)), Chunks: chunks, Marks: []string{boxMark}, More: boxMore, Placeholder: boxPlaceholder, Wait: 2 * time.Second}
 }
 
 // pieces cuts a text of ASCII into chunks.
@@ -169,16 +170,18 @@ func TestPasteRefuses(t *testing.T) {
 		"other attribute": {func(_ *boxPane, p *Paste) {
 			p.Guard.Screen = []byte(strings.Replace(string(p.Guard.Screen), "●", "\x1b[1m●\x1b[0m", 1))
 		}, ErrChanged},
-		"trailing newline":  {spoil: func(_ *boxPane, p *Paste) { p.Guard.Screen = append(p.Guard.Screen, '\n', '\n') }},
-		"other process":     {func(_ *boxPane, p *Paste) { p.Guard.PID++ }, ErrChanged},
-		"pane gone":         {func(_ *boxPane, p *Paste) { p.Guard.Pane = "%999" }, ErrChanged},
-		"pane is hostile":   {func(_ *boxPane, p *Paste) { p.Guard.Pane = "'; touch pwned; '" }, ErrChanged},
-		"lock held":         {func(b *boxPane, p *Paste) { b.lock(p.Guard.Pane, os.Getpid()) }, ErrLocked},
-		"lock of the dead":  {spoil: func(b *boxPane, p *Paste) { b.lock(p.Guard.Pane, deadPID(b.t)) }},
-		"lock is nonsense":  {spoil: func(b *boxPane, p *Paste) { b.tmux("set-option", "-p", "-t", p.Guard.Pane, LockOption, "x y") }},
-		"copy mode":         {spoil: func(b *boxPane, p *Paste) { b.tmux("copy-mode", "-t", p.Guard.Pane) }},
-		"other mode":        {func(b *boxPane, p *Paste) { b.tmux("clock-mode", "-t", p.Guard.Pane) }, ErrChanged},
-		"control character": {func(_ *boxPane, p *Paste) { p.Chunks = []string{"a\x1b[201~\rb"} }, errControl},
+		"trailing newline":               {spoil: func(_ *boxPane, p *Paste) { p.Guard.Screen = append(p.Guard.Screen, '\n', '\n') }},
+		"other process":                  {func(_ *boxPane, p *Paste) { p.Guard.PID++ }, ErrChanged},
+		"pane gone":                      {func(_ *boxPane, p *Paste) { p.Guard.Pane = "%999" }, ErrChanged},
+		"pane is hostile":                {func(_ *boxPane, p *Paste) { p.Guard.Pane = "'; touch pwned; '" }, ErrChanged},
+		"lock held":                      {func(b *boxPane, p *Paste) { b.lock(p.Guard.Pane, holder(b.t, os.Getpid())) }, ErrLocked},
+		"lock of the dead":               {spoil: func(b *boxPane, p *Paste) { b.lock(p.Guard.Pane, fmt.Sprintf("%d-123", deadPID(b.t))) }},
+		"lock of a pid that another has": {spoil: func(b *boxPane, p *Paste) { b.lock(p.Guard.Pane, fmt.Sprintf("%d-123", os.Getpid())) }},
+		"lock of old":                    {spoil: func(b *boxPane, p *Paste) { b.lock(p.Guard.Pane, strconv.Itoa(deadPID(b.t))) }},
+		"lock is nonsense":               {spoil: func(b *boxPane, p *Paste) { b.tmux("set-option", "-p", "-t", p.Guard.Pane, LockOption, "x y") }},
+		"copy mode":                      {spoil: func(b *boxPane, p *Paste) { b.tmux("copy-mode", "-t", p.Guard.Pane) }},
+		"other mode":                     {func(b *boxPane, p *Paste) { b.tmux("clock-mode", "-t", p.Guard.Pane) }, ErrChanged},
+		"control character":              {func(_ *boxPane, p *Paste) { p.Chunks = []string{"a\x1b[201~\rb"} }, errControl},
 	}
 	for _, refused := range []bool{true, false} {
 		t.Run(fmt.Sprintf("refused %v", refused), func(t *testing.T) {
@@ -203,7 +206,7 @@ func TestPasteRefuses(t *testing.T) {
 					t.Errorf("%s: %s, %v", name, got, err)
 				}
 				if name == "lock held" {
-					if held := b.holder(b.only(b.session).ID); held != strconv.Itoa(os.Getpid()) {
+					if held := b.holder(b.only(b.session).ID); held != holder(b.t, os.Getpid()) {
 						t.Errorf("the lock of another is now %q", held)
 					}
 					b.tmux("set-option", "-p", "-u", "-t", b.only(b.session).ID, LockOption)
@@ -221,8 +224,18 @@ func TestPasteRefuses(t *testing.T) {
 	}
 }
 
-func (b *boxPane) lock(pane string, pid int) {
-	b.tmux("set-option", "-p", "-t", pane, LockOption, strconv.Itoa(pid))
+func (b *boxPane) lock(pane, holder string) {
+	b.tmux("set-option", "-p", "-t", pane, LockOption, holder)
+}
+
+// holder is what a sender of that process id writes into the lock.
+func holder(t *testing.T, pid int) string {
+	t.Helper()
+	out, err := exec.Command("/bin/sh", "-c", holderScript+fmt.Sprintf("started %d", pid)).Output()
+	if err != nil || len(bytes.TrimSpace(out)) == 0 {
+		t.Fatalf("%q, %v", out, err)
+	}
+	return fmt.Sprintf("%d-%s", pid, bytes.TrimSpace(out))
 }
 
 func (b *boxPane) holder(pane string) string {
@@ -238,7 +251,7 @@ func TestPasteAtOnce(t *testing.T) {
 	var want []string
 	for round := range 2 {
 		p := b.paste()
-		b.lock(p.Guard.Pane, deadPID(t))
+		b.lock(p.Guard.Pane, fmt.Sprintf("%d-123", deadPID(t)))
 		var mu sync.Mutex
 		var accepted []string
 		var all sync.WaitGroup
@@ -289,7 +302,8 @@ func TestPasteIsFinished(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = cmd.Wait() // the outer shell, killed
-			held, err := strconv.Atoi(b.holder(p.Guard.Pane))
+			pid, _, _ := strings.Cut(b.holder(p.Guard.Pane), "-")
+			held, err := strconv.Atoi(pid)
 			if err != nil || syscall.Kill(held, 0) != nil {
 				t.Errorf("the lock is %d (%v), which does not live", held, err)
 			}

@@ -38,6 +38,7 @@ type Pane struct {
 	Width, Height int       // cells
 	Attached      int       // clients attached to the session
 	Activity      time.Time // of the window
+	Touched       time.Time // when somebody last pressed a key at a terminal that shows the pane; zero when nobody has
 	Launched      time.Time // by Start or Relaunch; zero when a person made the pane
 	Ended         bool      // the launched command did; ExitCode is then its exit code
 	ExitCode      int
@@ -109,11 +110,12 @@ func (q Query) Fragment() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "command -v tmux >/dev/null 2>&1 || { printf '%s\\tmissing\\n'; exit 0; }\n", n)
 	fmt.Fprintf(&b, "printf '%s\\tversion\\t%%s\\n' \"$(tmux -V 2>&1)\"\n", n)
-	fmt.Fprintf(&b, "panes=$(tmux -u list-panes -a -F %s \\; list-panes -a -F %s \\; list-panes -a -F %s \\; list-panes -a -F %s 2>&1) || { printf '%s\\terror\\t%%s\\n' \"$panes\"; exit 0; }\n",
+	fmt.Fprintf(&b, "panes=$(tmux -u list-panes -a -F %s \\; list-panes -a -F %s \\; list-panes -a -F %s \\; list-panes -a -F %s \\; list-clients -F %s 2>&1) || { printf '%s\\terror\\t%%s\\n' \"$panes\"; exit 0; }\n",
 		format("pane", paneFormat...),
 		format("about", "#{pane_id}", "#{"+LaunchedOption+"}", "#{"+EndedOption+"}", "#{"+NoteOption+"}", "#{pane_current_command}"),
 		format("path", "#{pane_id}", "#{pane_current_path}"),
-		format("title", "#{pane_id}", "#{pane_title}"), n)
+		format("title", "#{pane_id}", "#{pane_title}"),
+		format("client", "#{pane_id}", "#{client_created}", "#{client_activity}"), n)
 	b.WriteString("printf '%s\\n' \"$panes\"\n")
 	if len(q.sessions) == 0 {
 		return b.String()
@@ -148,6 +150,7 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 	beside, abouts := map[string][]string{}, map[string][]string{}
 	var screen []byte          // of the pane whose screen is being read
 	var text map[string]string // which a line without a record goes on with
+	touched := map[string]time.Time{}
 	open, last := "", ""
 	for line := range bytes.Lines(out) {
 		rest, ours := bytes.CutPrefix(bytes.TrimSuffix(line, []byte("\n")), []byte(q.nonce))
@@ -196,6 +199,13 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 			}
 		case fields[0] == "about" && len(fields) > 5:
 			abouts[fields[1]] = fields[2:]
+		case fields[0] == "client" && len(fields) == 4:
+			// A client's activity is its last key, click or focus, and at first the
+			// moment at which it came: neither output nor a resize is (tmux 3.3a).
+			at, err := strconv.ParseInt(fields[3], 10, 64)
+			if err == nil && fields[2] != fields[3] && time.Unix(at, 0).After(touched[fields[1]]) {
+				touched[fields[1]] = time.Unix(at, 0)
+			}
 		case fields[0] == "path" && len(fields) > 2:
 			text, last = paths, fields[1]
 			text[last] = strings.Join(fields[2:], "\t")
@@ -206,7 +216,7 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 	}
 	for i := range snap.Panes {
 		p := &snap.Panes[i]
-		p.Path, p.Title, p.Screen = paths[p.ID], titles[p.ID], screens[p.ID]
+		p.Path, p.Title, p.Screen, p.Touched = paths[p.ID], titles[p.ID], screens[p.ID], touched[p.ID]
 		p.describe(abouts[p.ID])
 		if f := beside[p.ID]; f != nil && p.Screen != nil {
 			x, errX := strconv.Atoi(f[0])

@@ -1,0 +1,154 @@
+package fleet
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/claude-fleet/claude-fleet/pkg/tmux"
+	"github.com/claude-fleet/claude-fleet/pkg/transcript"
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
+)
+
+// JournalDays is for how many days a host remembers what became of a prompt.
+const JournalDays = 3
+
+// journalRoot is the folder on a host under which each session of it has a
+// folder of its own.
+const journalRoot = "~/.local/state/claude-fleet"
+
+// validID holds what may name an attempt: it names a file on the host, too.
+var validID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// checkID refuses an id that can't be used.
+func checkID(id string) error {
+	if validID.MatchString(id) {
+		return nil
+	}
+	return &Error{Class: ClassUsage, Msg: fmt.Sprintf("%q can't be an id", cut(neutral(id), 80)),
+		Hint: "use up to 64 letters, digits, dots, dashes and underscores, the first of them a letter or digit"}
+}
+
+// newID names an attempt that its caller has not named.
+func newID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails: it ends the program instead
+	return hex.EncodeToString(b[:])
+}
+
+// journalOf is where an attempt is written down on its host.
+func journalOf(h Host, id, head string) *tmux.Journal {
+	return &tmux.Journal{Dir: path.Join(journalRoot, h.Session), Name: "send-" + id, Head: head, Days: JournalDays}
+}
+
+// attempt is what a host remembers of one sending of a prompt.
+type attempt struct {
+	digest       string // of the prompt, see transcript.Digest
+	conversation string
+	offset       int64 // length of the conversation before the attempt
+	queued       bool  // into a turn that ran
+	pane         string
+	at           time.Time // when the typing began, by the host's clock
+	stages       []tmux.Stage
+	alive        bool // its script still runs
+}
+
+// head is the part of a journal that the sender writes.
+func (a attempt) head(id string) string {
+	queued := ""
+	if a.queued {
+		queued = "queued yes\n"
+	}
+	return fmt.Sprintf("claude-fleet %s\nprompt %s\npane %s\nconversation %s %d\n%s", id, a.digest, a.pane, a.conversation, a.offset, queued)
+}
+
+// parseAttempt reads a journal as JournalFragment printed it. It is false where
+// there is none, or one that was cut off before anything was typed.
+func parseAttempt(out string) (attempt, bool) {
+	var a attempt
+	for line := range strings.Lines(out) {
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 1 && words[0] == "alive":
+			a.alive = true
+		case len(words) < 2:
+		case words[0] == "prompt":
+			a.digest = words[1]
+		case words[0] == "pane":
+			a.pane = words[1]
+		case words[0] == "queued":
+			a.queued = true
+		case words[0] == "conversation" && len(words) == 3:
+			a.conversation = words[1]
+			a.offset, _ = strconv.ParseInt(words[2], 10, 64)
+		case slices.Contains(allStages, tmux.Stage(words[0])):
+			if n, err := strconv.ParseInt(words[1], 10, 64); err == nil && len(a.stages) == 0 {
+				a.at = time.Unix(n, 0)
+			}
+			a.stages = append(a.stages, tmux.Stage(words[0]))
+		}
+	}
+	return a, len(a.stages) > 0
+}
+
+var allStages = []tmux.Stage{tmux.StageTyping, tmux.StageEnter, tmux.StageSubmitted, tmux.StageStuck, tmux.StageTyped, tmux.StageErased}
+
+// last is how far an attempt came.
+func (a attempt) last() tmux.Stage { return a.stages[len(a.stages)-1] }
+
+// over tells whether nothing more will come of the attempt's script.
+func (a attempt) over() bool {
+	switch a.last() {
+	case tmux.StageTyping, tmux.StageEnter, tmux.StageTyped:
+		return !a.alive
+	}
+	return true
+}
+
+// errNoAttempt is what a host knows nothing of.
+var errNoAttempt = errors.New("no attempt of that id is known")
+
+// attempt asks a host for one, once; errNoAttempt when it has none.
+func (f *Fleet) attempt(ctx context.Context, h Host, id string) (attempt, error) {
+	ctx, cancel := f.conns.WithTimeout(ctx, h.Timeout)
+	defer cancel()
+	res, err := f.conn(h).Run(ctx, transport.Script{Text: journalOf(h, id, "").Fragment(), Repeatable: true})
+	if err != nil {
+		return attempt{}, err
+	}
+	a, ok := parseAttempt(string(res.Stdout))
+	if !ok {
+		return attempt{}, errNoAttempt
+	}
+	return a, nil
+}
+
+// shows finds the record that proves the attempt: the prompt in the conversation,
+// or else that it was queued; and what the client says of a command that it does
+// not know.
+func (a attempt) shows(records []transcript.Record) (r transcript.Record, result Result) {
+	for _, r := range records {
+		if transcript.MatchesDigest(r, a.digest) {
+			return r, Accepted
+		}
+	}
+	for _, r := range records {
+		if transcript.QueuesDigest(r, a.digest) {
+			return r, Queued
+		}
+	}
+	for _, r := range records {
+		if r.Type == "system" && strings.HasPrefix(r.Text(), "Unknown command: ") {
+			return r, Refused
+		}
+	}
+	return transcript.Record{}, ""
+}

@@ -1,0 +1,163 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/claude-fleet/claude-fleet/pkg/detect"
+	"github.com/claude-fleet/claude-fleet/pkg/transcript"
+)
+
+// Turned is how the turn of a prompt ended.
+type Turned struct {
+	// Text is the last that the turn said: the model's text behind its last tool,
+	// what a command printed, or why the service refused. It is not neutralised.
+	Text string `json:"text"`
+	// State is the session's behind the turn.
+	State detect.State `json:"state"`
+	// Interrupted is whether a person broke the turn off.
+	Interrupted bool `json:"interrupted"`
+	// APIError is whether the service refused; APIStatus is the HTTP status, 0
+	// when it is not known.
+	APIError  bool `json:"api_error"`
+	APIStatus int  `json:"api_status"`
+}
+
+// Waited is an outcome, and how the turn of the prompt ended.
+type Waited struct {
+	Outcome
+	Turn *Turned // nil when the prompt was not accepted, or the turn has not ended
+	Err  error   // of Send, or of WaitTurn
+}
+
+const (
+	// turnTick is the mean time between two looks at a turn that runs.
+	turnTick = time.Second
+	// restLooks is how many looks running must find a session at rest for that to
+	// count, where the conversation does not tell that a turn has ended.
+	restLooks = 3
+)
+
+// SendAndWait is Send to several hosts at once, and WaitTurn for each. No host is
+// waited for longer than limit. It yields each host's end as it comes.
+func (f *Fleet) SendAndWait(ctx context.Context, prompt string, o SendOptions, limit time.Duration, hosts ...Host) iter.Seq[Waited] {
+	return stream(ctx, hosts, func(ctx context.Context, h Host, emit func(Waited)) {
+		out, err := f.Send(ctx, h.Name, prompt, o)
+		w := Waited{Outcome: out, Err: err}
+		if err == nil {
+			ctx, cancel := context.WithTimeout(ctx, limit)
+			defer cancel()
+			var t Turned
+			if t, w.Err = f.WaitTurn(ctx, out); w.Err == nil || ClassOf(w.Err) == ClassNeedsPerson || t.APIError {
+				w.Turn = &t
+			}
+		}
+		emit(w)
+	})
+}
+
+// WaitTurn waits until the turn of a prompt that Send, or Outcome, said to be
+// accepted or queued has ended, or ctx has. The errors are *Error:
+// ClassNeedsPerson when the turn stands still until a person comes (a dialog, a
+// login, a client that is gone), and ClassFailed when the service refused the
+// turn, when a person broke it off, and when ctx ended first. Turned holds what was
+// said so far in each case.
+func (f *Fleet) WaitTurn(ctx context.Context, out Outcome) (Turned, error) {
+	h, err := f.host(out.Host)
+	if err != nil {
+		return Turned{}, err
+	}
+	if out.Result != Accepted && out.Result != Queued {
+		return Turned{}, &Error{Class: ClassUsage, Host: out.Host, Msg: "there is no turn to wait for: the prompt was not accepted"}
+	}
+	w := turnWait{f: f, h: h, out: out}
+	for {
+		over, err := w.look(ctx)
+		if over || err != nil {
+			return w.turn, err
+		}
+		if !wait(ctx, turnTick) {
+			return w.turn, w.late(ctx)
+		}
+	}
+}
+
+// turnWait is the waiting for the end of one turn.
+type turnWait struct {
+	f    *Fleet
+	h    Host
+	out  Outcome
+	turn Turned
+	last detect.State // at the newest look
+	same int          // looks running that found it
+	lost error        // why the newest look failed
+}
+
+// look looks once. over is whether the turn has ended.
+func (w *turnWait) look(ctx context.Context) (over bool, err error) {
+	s := w.f.probeOne(ctx, w.h)
+	if w.lost = s.Err; s.Err != nil {
+		return false, nil // it may come back
+	}
+	w.same++
+	if s.State != w.last {
+		w.last, w.same = s.State, 1
+	}
+	w.turn.State = s.State
+	records, err := w.f.recordsSince(ctx, w.h, w.out.Conversation, w.out.offset)
+	if err != nil {
+		w.lost = err
+		return false, nil
+	}
+	i := slices.IndexFunc(records, func(r transcript.Record) bool {
+		return r.ID != "" && r.ID == w.out.Record || transcript.MatchesDigest(r, w.out.digest)
+	})
+	begun := i >= 0
+	if begun {
+		end, ended := transcript.TurnEnd(records[i:])
+		w.turn.Text, w.turn.Interrupted, w.turn.APIError, w.turn.APIStatus = end.Text, end.Interrupted, end.Error, end.Status
+		if ended {
+			return true, w.ended()
+		}
+	}
+	if w.same < restLooks {
+		return false, nil
+	}
+	switch s.State {
+	case detect.Ready:
+		// A version that writes no ends, or a prompt that was taken back.
+		return begun, nil
+	case detect.Limited:
+		return false, &Error{Class: ClassFailed, Host: w.h.Name, State: s.State, Rule: s.Rule, Msg: "the turn met a usage limit", Hint: sendHint(s.Status)}
+	case detect.Gate, detect.Unauth, detect.Crashed, detect.Down:
+		return false, &Error{Class: ClassNeedsPerson, Host: w.h.Name, State: s.State, Rule: s.Rule,
+			Msg: fmt.Sprintf("the prompt was accepted, and the session is %s now (%s)", s.State, s.Why), Hint: sendHint(s.Status)}
+	}
+	return false, nil
+}
+
+// ended is the error that goes with a turn that ended otherwise than it should.
+func (w *turnWait) ended() error {
+	switch {
+	case w.turn.APIError:
+		return &Error{Class: ClassFailed, Host: w.h.Name, State: w.turn.State, Msg: "the prompt was accepted, and the service refused the turn: " + neutral(cut(w.turn.Text, 300)),
+			Hint: "look with: claude-fleet status " + w.h.Name}
+	case w.turn.Interrupted:
+		return &Error{Class: ClassFailed, Host: w.h.Name, State: w.turn.State, Msg: "the prompt was accepted, and the turn was interrupted", Hint: "look with: claude-fleet read " + w.h.Name}
+	}
+	return nil
+}
+
+// late is the error of a wait whose context ended first.
+func (w *turnWait) late(ctx context.Context) error {
+	e := &Error{Class: ClassFailed, Host: w.h.Name, State: w.last, Err: ctx.Err(),
+		Msg: "the prompt was accepted, and its turn has not ended yet", Hint: "wait on with: claude-fleet wait " + w.h.Name + "; then read it"}
+	if w.lost != nil {
+		e.Class, e.State = ClassUnreachable, detect.Unreachable
+		e.Msg = "the prompt was accepted, and the machine does not answer any more: " + cause(w.lost)
+	}
+	return e
+}

@@ -1,0 +1,212 @@
+package tmux
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
+)
+
+// inputScript defines "look", which reads what stands in the input line and
+// below it: $row its first row, $flat all of it in printable ASCII alone, so
+// that padding, wrapping and the drawing of wide characters make no difference.
+// $scrolled tells that the line's beginning is out of sight. "shows" compares
+// it with the text; "there" is whether what was seen then is still there, by
+// its first row, since what is below the line changes by itself; "boxed" waits a
+// little for an input line, which a redraw may hide for a moment; "offers" is
+// whether a row of a menu has come since.
+//
+// A mark counts at the beginning of a row alone: the text may hold one.
+const inputScript = `nl='
+'
+seen= screen= row= flat= scrolled=
+look() {
+  now=$nl$(tmux -u capture-pane -p -t "$pane")
+  [ "$now" != "$seen" ] || return 0
+  seen=$now scrolled=
+  case $now in
+MARKS
+    *"$nl$more"*) screen=${now##*"$nl$more"}; scrolled=1 ;;
+    *) screen= ;;
+  esac
+  row=${screen%%"$nl"*}
+  flat=$(printf '%s' "$screen" | LC_ALL=C tr -cd '!-~')
+}
+shows() {
+  look
+  [ "$screen" != "$before" ] || return 1
+  if [ -n "$scrolled" ]; then case $flat in *"$last"*) return 0 ;; *) return 1 ;; esac; fi
+  if [ -n "$placeholder" ]; then case $flat in COLLAPSED) return 0 ;; esac; fi
+  [ -n "$tail" ] || [ "$row" != "$before_row" ] || return 1
+  case $flat in "$head"*) ;; *) return 1 ;; esac
+  case $flat in *"$tail"*) ;; *) return 1 ;; esac
+}
+there() {
+  look
+  [ -z "$scrolled" ] || return 0
+  if [ -n "$typed" ]; then [ "$row" = "$typed" ]; else shows; fi
+}
+nap() { sleep 0.1 2>/dev/null || sleep 1; }
+boxed() {
+  for i in 1 2 3 4 5 6 7 8 9 10; do look; [ -z "$screen" ] || return 0; nap; done
+  return 1
+}
+elapsed() { echo $(($(date +%s) - since)); }
+offers() {
+  printf '%s\n' "$now" | while IFS= read -r line; do
+    case $line in
+OFFERS
+      *) continue ;;
+    esac
+    case $first$nl in *"$nl$line$nl"*) ;; *) echo offered; break ;; esac
+  done | grep -q offered
+}
+look; first=$now before=$screen before_row=$row
+`
+
+// eraseScript defines "untyped", the end of a script whose text was typed and
+// can't be submitted. It takes the text out as long as the input line shows
+// nothing but that: its first row is part of the text, or stands for it. What
+// was typed late shows late, so the line has to stay empty for a moment.
+const eraseScript = `ours() {
+  [ -z "$scrolled" ] || return 0
+  part=$(printf '%s' "$row" | LC_ALL=C tr -cd '!-~')
+  if [ -n "$placeholder" ]; then case $part in "$placeholder"*) return 0 ;; esac; fi
+  [ -n "$all" ] || return 1
+  case $all in *"$part"*) return 0 ;; esac
+  return 1
+}
+empty() { [ -z "$scrolled" ] && { [ "$row" = "$before_row" ] || case $row in *[!\ ]*) false ;; esac; }; }
+untyped() {
+  note ` + string(StageTyped) + `
+  presses=0 still=0
+  while [ $presses -lt $most ]; do
+    boxed || break
+    if empty; then
+      still=$((still + 1))
+      [ $still -lt 8 ] || { note ` + string(StageErased) + `; echo "$nonce ${1:-erased}"; exit 0; }
+      nap
+      continue
+    fi
+    ours || break
+    still=0
+    tmux -u send-keys -t "$pane" "$erase" "$erase" "$erase" "$erase"
+    presses=$((presses + 4))
+    nap
+  done
+  echo "$nonce typed"
+  exit 0
+}
+`
+
+// submitScript waits for the text, presses Enter, and waits for the text to
+// go. A program may swallow an Enter that comes soon after a paste; it is
+// pressed again, twice at most, and only while the input line still shows the
+// text. A screen without an input line may be one that is being drawn: it takes
+// two of them.
+const submitScript = `since=$(date +%s)
+until shows; do [ "$(elapsed)" -le "$wait" ] || untyped; nap; done
+! offers || untyped menu
+typed=$row
+note ` + string(StageEnter) + `
+tmux -u send-keys -t "$pane" Enter
+since=$(date +%s) again=2 blank=
+while :; do
+  nap
+  if there; then
+    blank=
+    [ "$(elapsed)" -le "$wait" ] || { note ` + string(StageStuck) + `; echo "$nonce stuck"; exit 0; }
+    if [ "$(elapsed)" -ge $again ] && [ $again -le 5 ] && shows; then tmux -u send-keys -t "$pane" Enter; again=$((again + 3)); fi
+  elif [ -n "$screen$blank" ]; then note ` + string(StageSubmitted) + `; echo "$nonce submitted"; exit 0
+  else blank=1
+  fi
+done
+`
+
+// script is the whole of it. Once the lock is held, signals that would end the
+// script are ignored: what is half typed is finished. The screen is compared
+// before the journal is made, so that no journal is left of what was refused,
+// and once more right before the first byte.
+func (p Paste) script(nonce string) string {
+	wait := p.Wait
+	if wait <= 0 {
+		wait = 10 * time.Second
+	}
+	chunks := p.pieces()
+	shown, last := cmp.Or(p.Shown, strings.Join(chunks, "")), p.Shown
+	if last == "" && len(chunks) > 0 {
+		last = chunks[len(chunks)-1]
+	}
+	e := endsOf(shown, last)
+	placeholder := printableASCII(p.Placeholder)
+	if strings.HasPrefix(e.head, placeholder) {
+		placeholder = "" // the text itself looks like one
+	}
+	var b strings.Builder
+	b.WriteString(assign("nonce", nonce) + p.Guard.script())
+	b.WriteString(lock(nonce))
+	b.WriteString("tmux -u if-shell -F -t \"$pane\" '#{pane_in_mode}' \"send-keys -t '$pane' -X cancel\" 2>/dev/null\n")
+	b.WriteString("typable || { echo \"$nonce changed\"; exit 0; }\n")
+	fmt.Fprintf(&b, "drop() { tmux -u delete-buffer -b %s 2>/dev/null; }\n", nonce)
+	b.WriteString(p.Journal.script(nonce))
+	b.WriteString(marks(p.Marks) + assign("more", cmp.Or(p.More, nonce)) + assign("placeholder", placeholder))
+	b.WriteString(assign("all", e.all) + assign("head", e.head) + assign("tail", e.tail) + assign("last", e.last))
+	// A placeholder for each chunk, or the last chunk as it is behind one.
+	collapsed := strings.Repeat(`"$placeholder"*`, max(1, len(chunks)))
+	if len(chunks) > 1 {
+		collapsed += `|"$placeholder"*"$last"*`
+	}
+	b.WriteString(input(p.Marks, p.Menus, collapsed))
+	// A key erases a row of the screen, or the line feed between two.
+	most := 0
+	if p.Erase != "" {
+		most = 60 + 2*strings.Count(shown, "\n") + min(len(shown), maxAll)/20
+	}
+	fmt.Fprintf(&b, "wait=%d most=%d erase=%s\n", (wait+time.Second-1)/time.Second, most, transport.Quote(p.Erase))
+	b.WriteString(eraseScript)
+	for i, c := range chunks {
+		b.WriteString(assign("chunk", c))
+		put(&b, nonce, i == 0)
+	}
+	b.WriteString(submitScript)
+	return b.String()
+}
+
+// marks sets the variables mark0, mark1, ….
+func marks(all []string) string {
+	var b strings.Builder
+	for i, mark := range all {
+		b.WriteString(assign(fmt.Sprintf("mark%d", i), mark))
+	}
+	return b.String()
+}
+
+// input is inputScript for so many marks, for the beginnings of menu rows, and for
+// the pattern by which a text is known that the program shows in short.
+func input(marks, menus []string, collapsed string) string {
+	cases := ""
+	for i := range marks {
+		cases += fmt.Sprintf("    *\"$nl$mark%[1]d\"*) screen=${now##*\"$nl$mark%[1]d\"} ;;\n", i)
+	}
+	offers := ""
+	for _, menu := range menus {
+		offers += "      " + transport.Quote(menu) + "*) ;;\n"
+	}
+	return strings.NewReplacer("MARKS\n", cases, "OFFERS\n", offers, "COLLAPSED", cmp.Or(collapsed, "''")).Replace(inputScript)
+}
+
+// put is the sh text that types one chunk. The buffer is filled first: nothing
+// but the paste itself stands between the last look and the first byte.
+func put(b *strings.Builder, nonce string, first bool) {
+	load := fmt.Sprintf("printf '%%s' \"$chunk\" | tmux -u load-buffer -b %s -", nonce)
+	paste := fmt.Sprintf("tmux -u paste-buffer -p -r -d -b %s -t \"$pane\"", nonce)
+	if first {
+		fmt.Fprintf(b, "%s || { echo \"$nonce failed\"; exit 0; }\nclaim\n", load)
+		b.WriteString("typable || { unclaim; drop; echo \"$nonce changed\"; exit 0; }\n")
+		fmt.Fprintf(b, "%s || { unclaim; drop; echo \"$nonce failed\"; exit 0; }\n", paste)
+		return
+	}
+	fmt.Fprintf(b, "%s && boxed && %s || { drop; untyped; }\n", load, paste)
+}
