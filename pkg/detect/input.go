@@ -3,8 +3,8 @@ package detect
 import "strings"
 
 // marks are those of an input line, by glyph: strings are not made anew for each
-// look.
-var marks = map[rune]string{'❯': "❯\u00a0", '>': ">\u00a0", '!': "!\u00a0", '#': "#\u00a0", '&': "&\u00a0", '$': "$"}
+// look. The screen reader's stands there whole once there is text.
+var marks = map[rune]string{'❯': "❯\u00a0", '>': ">\u00a0", '!': "!\u00a0", '#': "#\u00a0", '&': "&\u00a0", '$': "$\u00a0 "}
 
 // stashHints end a row right above the box, or one beneath it, while a draft is
 // put aside: 2.1.332, 2.1.202 to 2.1.300, 2.0.76. A narrow 2.1.85 shows none.

@@ -56,11 +56,17 @@ const shellMark = "!\u00a0"
 // marks are what may stand before the text once it is typed into a box that
 // shows mark while it is empty.
 func (p prompt) marks(mark string) []string {
-	if p.shown != "" {
+	switch {
+	case p.shown != "":
 		return []string{shellMark, mark}
+	case forReader(mark): // the empty line has the glyph alone
+		return []string{mark, "$"}
 	}
 	return []string{mark}
 }
+
+// forReader tells the input line of the layout for screen readers by its mark.
+func forReader(mark string) bool { return strings.HasPrefix(mark, "$") }
 
 // menus begin the rows of the list in which the client offers commands: in it
 // Enter chooses what is selected, not what was typed (2.1.300 and later, and

@@ -46,6 +46,9 @@ func (s *sending) makeWay(ctx context.Context, look seen) (ready bool, err error
 		return refuse(fmt.Sprintf("the pane has %d rows, and the client folds several lines away in fewer than %d", rows, minRows),
 			"make the terminal that is attached to it larger, or send one line")
 	}
+	if s.prompt.shown != "" && forReader(at.Input.Mark) {
+		return refuse("the layout for screen readers does not show a shell command while it is typed", "use attach for it")
+	}
 	if at.Draft != "" {
 		switch {
 		case s.did["interrupt"] && at.State == detect.Ready && !s.did["clear"] && s.withdrawn(ctx, look):
@@ -123,12 +126,15 @@ func (s *sending) step(ctx context.Context, look seen, name, key string, done fu
 			}
 		}
 	}
+	if name == "interrupt" {
+		return look, nil // once more
+	}
 	return look, s.stepFailed(look, name)
 }
 
 // stepNames says in words what each step is for.
 var stepNames = map[string]string{
-	"interrupt": "interrupting the turn", "stash": "putting the draft aside", "unstash": "putting the draft back",
+	"interrupt": "interrupting the turn", "interrupt again": "interrupting the turn", "stash": "putting the draft aside", "unstash": "putting the draft back",
 	"insert": "leaving vim's NORMAL mode", "back": "taking a letter back", "clear": "taking the interrupted prompt out of the box",
 }
 
@@ -137,12 +143,24 @@ func (s *sending) stepFailed(look seen, name string) error {
 		Msg: "not sent: " + stepNames[name] + " did not work; the prompt was not typed", Hint: "look with: claude-fleet explain " + s.h.Name}
 }
 
-// interrupt ends the turn that runs with the one key that the client has for it.
-// In an idle, empty box that key does nothing (measured on 2.1.332 and 2.1.217).
+// interruptKey ends a turn, and in vim's INSERT mode goes to NORMAL first. In an
+// idle, empty box it does nothing (measured on 2.1.332 and 2.1.217).
+const interruptKey = "Escape"
+
+// interrupt ends the turn that runs. The key is pressed once more if the turn
+// goes on, and that again only while the box is one that a turn has greyed.
 func (s *sending) interrupt(ctx context.Context, look seen) error {
-	_, err := s.step(ctx, look, "interrupt", "Escape", func(now seen) bool { return now.State != detect.Busy })
-	s.out.Interrupted = s.did["interrupt"]
-	return err
+	for _, press := range []string{"interrupt", "interrupt again"} {
+		if s.did[press] {
+			continue
+		}
+		ctx, cancel := s.f.conns.WithTimeout(ctx, stepWait/3)
+		_, err := s.step(ctx, look, press, interruptKey, func(now seen) bool { return now.State != detect.Busy })
+		cancel()
+		s.out.Interrupted = s.did["interrupt"]
+		return err
+	}
+	return s.stepFailed(look, "interrupt")
 }
 
 // withdrawn tells whether the draft is the prompt of the turn that was
