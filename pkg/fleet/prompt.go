@@ -71,7 +71,7 @@ func forReader(mark string) bool { return strings.HasPrefix(mark, "$") }
 // menus begin the rows of the list in which the client offers commands: in it
 // Enter chooses what is selected, not what was typed (2.1.300 and later, and
 // before).
-var menus = []string{"❯ /", "  /", "/"}
+var menus = []string{"  ❯ /", "❯ /", "  /", "/"}
 
 func (p prompt) menus() []string {
 	if p.command == "" {
