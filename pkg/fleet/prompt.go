@@ -6,18 +6,21 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // How the client (2.1.332) takes a paste: one of more than 800 characters or of
 // more than three lines is shown as "[Pasted text #1 +14 lines]" and reaches the
 // model inside a <pasted_content> frame, even after it was expanded in the box.
 // Smaller ones arrive as if typed, also when forty of them follow each other in
-// one burst. So a prompt goes in pieces below those limits, up to maxTyped; a
-// longer one goes as one paste, frame and all.
+// one burst. So a prompt goes in pieces below those limits, up to maxChunks of
+// them, which a loaded machine needs seconds for; a longer one goes as one paste,
+// frame and all.
 const (
 	chunkBytes = 600
 	chunkLines = 2
-	maxTyped   = 24 << 10
+	maxChunks  = 40
 )
 
 // MaxPrompt is the length in bytes of the longest prompt that Send takes.
@@ -27,13 +30,13 @@ var (
 	errEmptyPrompt = errors.New("the prompt is empty")
 	errLongPrompt  = errors.New("the prompt is over 1 MiB; put the text in a file on the host and send its path")
 	errNotUTF8     = errors.New("the prompt is not valid UTF-8")
-	errCommand     = errors.New("that command would end the client or its login; use restart or attach")
+	errCommand     = errors.New("it would end the client or its login; use restart or attach, or say it in other words")
 )
 
 // prompt is a text on its way into an input box.
 type prompt struct {
 	text    string // as the conversation will have it
-	dropped int    // control characters that were taken out
+	dropped int    // control and invisible characters that were taken out
 	chunks  []string
 	// shown is what the box shows of it where that is not all: the "!" of a shell
 	// command is drawn as the box's own glyph.
@@ -47,8 +50,12 @@ type prompt struct {
 // path of a file: "/etc/hosts is a file" is a prompt like any other (2.1.332).
 var commandWord = regexp.MustCompile(`^/[A-Za-z0-9_:.-]+$`)
 
-// leaving are the commands behind which there is no session to speak of.
-var leaving = []string{"/exit", "/quit", "/logout"}
+// leaving are the commands behind which there is no session to speak of, and
+// leavingWords the prompts that the client takes for one (2.1.332).
+var (
+	leaving      = []string{"/exit", "/quit", "/logout"}
+	leavingWords = []string{"exit", "quit", ":q", ":q!", ":wq", ":wq!"}
+)
 
 // shellMark is what the box shows in front of a shell command.
 const shellMark = "!\u00a0"
@@ -93,6 +100,9 @@ func preparePrompt(text string) (prompt, error) {
 			return p, errCommand
 		}
 	}
+	if slices.Contains(leavingWords, clean) {
+		return p, errCommand
+	}
 	if rest, ok := strings.CutPrefix(clean, "!"); ok {
 		if p.shown = strings.TrimSpace(rest); p.shown == "" {
 			return p, errEmptyPrompt
@@ -102,8 +112,10 @@ func preparePrompt(text string) (prompt, error) {
 }
 
 // cleanPrompt is the prompt as it may be typed: line ends are LF, white space at
-// either end is dropped as the client would at the end, and control characters,
-// which a terminal would obey, are removed; dropped counts those.
+// either end is dropped as the client would at the end, composed characters are in
+// their one-rune form (NFC) as the client has them, and control characters, which a
+// terminal would obey, are removed, and so is what nobody could see; dropped counts
+// those.
 func cleanPrompt(prompt string) (clean string, dropped int, err error) {
 	if len(prompt) > MaxPrompt {
 		return "", 0, errLongPrompt
@@ -111,7 +123,7 @@ func cleanPrompt(prompt string) (clean string, dropped int, err error) {
 	if !utf8.ValidString(prompt) {
 		return "", 0, errNotUTF8
 	}
-	prompt = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(prompt)
+	prompt = norm.NFC.String(strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n").Replace(prompt))
 	clean = strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0) {
 			dropped++
@@ -119,6 +131,8 @@ func cleanPrompt(prompt string) (clean string, dropped int, err error) {
 		}
 		return r
 	}, prompt)
+	clean, unseen := visible(clean)
+	dropped += unseen
 	// The TAB must be spaces before it is typed: the client completes on it.
 	clean = strings.TrimSpace(strings.ReplaceAll(clean, "\t", "    "))
 	if clean == "" {
@@ -134,9 +148,6 @@ func cleanPrompt(prompt string) (clean string, dropped int, err error) {
 // or "/clear" opens for a choice. It never shows in the conversation (2.1.332).
 func chunks(prompt string) []string {
 	prompt += " "
-	if len(prompt) > maxTyped {
-		return []string{prompt}
-	}
 	var pieces []string
 	start, lines := 0, 0
 	for i, r := range prompt {
@@ -148,5 +159,8 @@ func chunks(prompt string) []string {
 			lines++
 		}
 	}
-	return append(pieces, prompt[start:])
+	if pieces = append(pieces, prompt[start:]); len(pieces) > maxChunks {
+		return []string{prompt}
+	}
+	return pieces
 }

@@ -52,6 +52,10 @@ func TestPreparePrompt(t *testing.T) {
 		{"/exit", "/exit", "", errCommand},
 		{"\n /quit now", "/quit", "", errCommand},
 		{"/exits", "/exits", "", nil},
+		{"exit", "", "", errCommand},
+		{" :wq!\n", "", "", errCommand},
+		{"Exit", "", "", nil},
+		{"exit now", "", "", nil},
 		{"!ls -l", "", "ls -l", nil},
 		{"! ls", "", "ls", nil},
 		{"!", "", "", errEmptyPrompt},
@@ -77,13 +81,15 @@ func TestChunks(t *testing.T) {
 			if !utf8.ValidString(p) && utf8.ValidString(prompt) {
 				return false
 			}
-			if len(prompt) <= maxTyped && (len(p) > chunkBytes+utf8.UTFMax || strings.Count(p, "\n") > chunkLines) {
+			if len(pieces) > 1 && (len(p) > chunkBytes+utf8.UTFMax || strings.Count(p, "\n") > chunkLines) {
 				return false
 			}
 		}
-		return len(prompt) <= maxTyped || len(pieces) == 1
+		small := len(prompt) < chunkBytes && strings.Count(prompt, "\n") < chunkLines
+		return len(pieces) <= maxChunks && (len(pieces) > 1 || small || len(prompt) >= chunkBytes*maxChunks || strings.Count(prompt, "\n") >= chunkLines*maxChunks ||
+			len(prompt) <= chunkBytes+utf8.UTFMax && strings.Count(prompt, "\n") <= chunkLines)
 	}
-	for _, p := range []string{"", "a", "a\nb\nc\nd\ne", strings.Repeat("é", 5000), strings.Repeat("x\n", 400), strings.Repeat("y", maxTyped+1), `ends in \`, `\`} {
+	for _, p := range []string{"", "a", "a\nb\nc\nd\ne", strings.Repeat("é", 5000), strings.Repeat("x\n", 400), strings.Repeat("y", 30000), `ends in \`, `\`} {
 		if !check(p) {
 			t.Errorf("chunks(%.20q…): %q", p, chunks(p))
 		}

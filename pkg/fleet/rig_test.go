@@ -82,57 +82,6 @@ func count(r *rig.Rig, prompt string) int {
 	return n
 }
 
-// TestSendAwkward sends prompts that tools of this kind lose, double or mangle.
-// Each must reach the API exactly once, byte for byte as cleaned.
-func TestSendAwkward(t *testing.T) {
-	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", Trusted: true, BypassAccepted: true})
-	f := open(t, r)
-	up(t, f)
-	long := strings.TrimSpace(strings.Repeat("all work and no play makes a dull session; ", 60)) // 2.6 kB in one line
-	lines := make([]string, 80)                                                                  // taller than the pane
-	for i := range lines {
-		lines[i] = fmt.Sprintf("line %d of many", i)
-	}
-	for _, p := range []string{
-		"plain words",
-		"drop table x;",
-		";",
-		"Enter",
-		"C-c",
-		"-t =claude: --help",
-		`quotes " ' and $HOME $(touch pwned) ` + "`touch pwned`" + ` \n \ %s #{pane_id}`,
-		"two\nlines",
-		"a\n\n\nb",
-		"五 CJK 漢字 only 測試",
-		"👩‍💻🎉",
-		"1",
-		"❯\u00a0looks like the box",
-		"[Pasted text #1 +14 lines] is what I typed",
-		"esc to interrupt",
-		`ends in a backslash \`,
-		"line one \\\nline two",
-		long,
-		strings.Join(lines, "\n"),
-	} {
-		waitReady(t, f)
-		out, err := f.Send(t.Context(), "alpha", p, fleet.SendOptions{})
-		if err != nil || out.Result != fleet.Accepted || out.Record == "" {
-			t.Errorf("send %.60q: %s, %v", p, out.Result, err)
-			continue
-		}
-		rigtest.Eventually(t, 10*time.Second, fmt.Sprintf("the API to have %.40q once", p), func() (bool, string) {
-			n := count(r, p)
-			return n == 1, fmt.Sprintf("%d times in %.2000q", n, r.API().Prompts())
-		})
-	}
-	// A prompt over what is typed goes as one paste, in the client's own frame.
-	waitReady(t, f)
-	huge := strings.TrimSpace(strings.Repeat("0123456789abcdef\n", 4000)) // 68 kB
-	if out, err := f.Send(t.Context(), "alpha", huge, fleet.SendOptions{}); err != nil || out.Result != fleet.Accepted {
-		t.Errorf("send 68 kB: %s, %v", out.Result, err)
-	}
-}
-
 // TestSendOnce has many senders at one session: each prompt is either accepted
 // and reaches the API whole and once, or is refused and never does.
 func TestSendOnce(t *testing.T) {

@@ -14,7 +14,8 @@ import (
 // that padding, wrapping and the drawing of wide characters make no difference.
 // $scrolled tells that the line's beginning is out of sight. "shows" compares
 // it with the text; "there" is whether what was seen then is still there, by
-// its first row, since what is below the line changes by itself; "boxed" waits a
+// its first row, since what is below the line changes by itself, and the row may
+// have lost what nobody can see; "boxed" waits a
 // little for an input line, which a redraw may hide for a moment; "offers" is
 // whether a row of a menu has come since.
 //
@@ -32,8 +33,9 @@ MARKS
     *) screen= ;;
   esac
   row=${screen%%"$nl"*}
-  flat=$(printf '%s' "$screen" | LC_ALL=C tr -cd '!-~')
+  flat=$(flatten "$screen")
 }
+flatten() { printf '%s' "$1" | LC_ALL=C tr -cd '!-~'; }
 shows() {
   look
   [ "$screen" != "$before" ] || return 1
@@ -46,7 +48,9 @@ shows() {
 there() {
   look
   [ -z "$scrolled" ] || return 0
-  if [ -n "$typed" ]; then [ "$row" = "$typed" ]; else shows; fi
+  [ -n "$typed" ] || { shows; return; }
+  [ "$row" != "$typed" ] || return 0
+  [ -n "$typed_flat" ] && [ "$(flatten "$row")" = "$typed_flat" ]
 }
 nap() { sleep 0.1 2>/dev/null || sleep 1; }
 boxed() {
@@ -72,7 +76,7 @@ look; first=$now before=$screen before_row=$row
 // was typed late shows late, so the line has to stay empty for a moment.
 const eraseScript = `ours() {
   [ -z "$scrolled" ] || return 0
-  part=$(printf '%s' "$row" | LC_ALL=C tr -cd '!-~')
+  part=$(flatten "$row")
   if [ -n "$placeholder" ]; then case $part in "$placeholder"*) return 0 ;; esac; fi
   [ -n "$all" ] || return 1
   case $all in *"$part"*) return 0 ;; esac
@@ -109,7 +113,7 @@ untyped() {
 const submitScript = `since=$(date +%s)
 until shows; do [ "$(elapsed)" -le "$wait" ] || untyped; nap; done
 ! offers || untyped menu
-typed=$row
+typed=$row typed_flat=$(flatten "$row")
 note ` + string(StageEnter) + `
 tmux -u send-keys -t "$pane" Enter
 since=$(date +%s) again=2 blank=
@@ -208,5 +212,5 @@ func put(b *strings.Builder, nonce string, first bool) {
 		fmt.Fprintf(b, "%s || { unclaim; drop; echo \"$nonce failed\"; exit 0; }\n", paste)
 		return
 	}
-	fmt.Fprintf(b, "%s && boxed && %s || { drop; untyped; }\n", load, paste)
+	fmt.Fprintf(b, "boxed && %s \\; %s || { drop; untyped; }\n", load, strings.TrimPrefix(paste, "tmux -u "))
 }

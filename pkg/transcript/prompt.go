@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Normalise is what becomes of a prompt on its way into a conversation, as
@@ -56,9 +58,21 @@ func QueuesDigest(record Record, digest string) bool {
 }
 
 // canonical is a prompt in the form that can be compared. A command's name and
-// its arguments stand in tags of their own in a record, without what was between.
+// its arguments stand in tags of their own in a record, without what was between;
+// composed characters are in their one-rune form; which invisible characters are
+// left depends on what is around them; and the client writes "<\pasted_content" for
+// a frame that was in the text (2.1.332).
 func canonical(prompt string) string {
-	p := Normalise(prompt)
+	p := strings.Map(func(r rune) rune {
+		switch {
+		case r == '\u2028', r == '\u2029':
+			return '\n'
+		case Invisible(r):
+			return -1
+		}
+		return r
+	}, strings.ReplaceAll(prompt, `<\`, "<"))
+	p = norm.NFC.String(Normalise(p))
 	if command, ok := strings.CutPrefix(p, "!"); ok {
 		return "!" + Normalise(command)
 	}
