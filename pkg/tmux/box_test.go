@@ -29,6 +29,9 @@ type box struct {
 	Rows     int           // of text that are drawn; above them the text is scrolled
 	Hint     string        // drawn while there is no text
 	Restless bool          // the footer changes with every key
+	Menu     string        // drawn above the box while the text begins with a slash
+	Garble   bool          // of a paste only half is drawn
+	Swap     string        // drawn in place of a paste
 
 	text  []byte
 	shown []byte // text with placeholders
@@ -101,6 +104,10 @@ func (b *box) take(in []byte) (rest []byte) {
 				b.send()
 			}
 			in = in[1:]
+		case in[0] == 21: // Ctrl+U takes a row
+			rest := bytes.TrimSuffix(b.text, []byte("\n"))
+			rest = rest[:bytes.LastIndexByte(rest, '\n')+1]
+			b.text, b.shown, in = rest, rest, in[1:]
 		case in[0] == 3: // Ctrl+C
 			b.text, b.shown, in = nil, nil, in[1:]
 		default:
@@ -112,6 +119,12 @@ func (b *box) take(in []byte) (rest []byte) {
 
 func (b *box) insert(p []byte) {
 	b.text = append(b.text, p...)
+	if b.Garble {
+		p = p[:len(p)/2]
+	}
+	if b.Swap != "" {
+		p = []byte(b.Swap)
+	}
 	if b.Collapse > 0 && len(p) > b.Collapse {
 		p = fmt.Appendf(nil, "%s1 +%d lines]", boxPlaceholder, bytes.Count(p, []byte("\n")))
 	}
@@ -158,11 +171,18 @@ func (b *box) draw() {
 		top = fmt.Sprintf("%s%d more ───", boxMore, len(rows)-b.Rows)
 		rows, first = rows[len(rows)-b.Rows:], "  "
 	}
-	out := "\x1b[H\x1b[2J❯ " + ansi.Truncate(b.last, width-4, "") + "\r\n● done\r\n" + top + "\r\n" + first + strings.Join(rows, "\r\n  ") + "\r\n" + rule + "\r\n  ? for shortcuts"
+	out := "\x1b[H\x1b[2J❯ " + ansi.Truncate(b.last, width-4, "") + "\r\n● done\r\n" + b.menu() + top + "\r\n" + first + strings.Join(rows, "\r\n  ") + "\r\n" + rule + "\r\n  ? for shortcuts"
 	if b.Restless {
 		out += fmt.Sprintf("  %d keys", b.keys)
 	}
 	fmt.Print(out)
+}
+
+func (b *box) menu() string {
+	if b.Menu == "" || !bytes.HasPrefix(b.text, []byte("/")) {
+		return ""
+	}
+	return b.Menu + "\r\n"
 }
 
 // boxPane is a pane in which the program runs.
