@@ -71,13 +71,17 @@ func (j *Journal) path() string {
 }
 
 // Fragment is the sh text that prints the journal, then "alive" if the script
-// that writes it still runs. It prints nothing when there is none.
+// that writes it still runs. It prints nothing when there is none. The paste
+// buffer of a script that was killed is taken away.
 func (j *Journal) Fragment() string {
 	return holderScript + j.path() + `
 [ -f "$journal" ] && {
   head -c 4096 "$journal"
   sender=$(sed -n 's/^sender \([0-9A-Za-z-]*\)$/\1/p' "$journal" | head -n 1)
-  [ -n "$sender" ] && alive "$sender" && echo alive
+  if [ -z "$sender" ]; then :
+  elif alive "$sender"; then echo alive
+  else tmux -u delete-buffer -b ` + bufferPrefix + `"$sender" 2>/dev/null
+  fi
 }
 :
 `

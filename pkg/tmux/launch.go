@@ -96,7 +96,7 @@ func Relaunch(ctx context.Context, r Runner, pane string, g *Guard, l Launch) er
 		return ErrNoSession
 	}
 	n := newNonce()
-	check := assign("pane", pane) + fmt.Sprintf(lockScript, n, LockOption)
+	check := assign("pane", pane) + lock(n)
 	if g != nil {
 		check += g.script() + assign("pane", pane) + fmt.Sprintf("same || { echo '%s changed'; exit 0; }\n", n)
 	}

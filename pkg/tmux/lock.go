@@ -22,6 +22,11 @@ const holderScript = `started() {
 alive() { kill -0 "${1%%-*}" 2>/dev/null && [ "$(started "${1%%-*}")" = "${1#*-}" ]; }
 `
 
+// bufferPrefix and what the lock holds of a sender are the name of its paste
+// buffer, so that whoever finds it dead can take the buffer away, which has a
+// part of its text.
+const bufferPrefix = "fleet-"
+
 // lockScript takes the lock, or that of a holder that has died. Each is one
 // step within the server, so that of two who find the same dead holder one wins.
 // $$ would be the shell that the transport runs the script under: it can die
@@ -29,12 +34,14 @@ alive() { kill -0 "${1%%-*}" 2>/dev/null && [ "$(started "${1%%-*}")" = "${1#*-}
 // not handed to tmux, which would parse it.
 const lockScript = holderScript + `self=$(exec /bin/sh -c 'echo "$PPID"')
 self=$self-$(started "$self")
+buffer=%[3]s$self
 held=$(tmux -u set-option -p -o -q -t "$pane" %[2]s "$self" \; show-options -p -v -q -t "$pane" %[2]s)
 case $held in
   "$self") ;;
   '') echo '%[1]s changed'; exit 0 ;;
   *[!0-9A-Za-z-]*) tmux -u set-option -p -t "$pane" %[2]s "$self"; held=$self ;;
   *) if ! alive "$held"; then
+       tmux -u delete-buffer -b "%[3]s$held" 2>/dev/null
        held=$(tmux -u if-shell -F -t "$pane" "#{==:#{%[2]s},$held}" "set-option -p -t '$pane' %[2]s $self" \; show-options -p -v -q -t "$pane" %[2]s)
      fi ;;
 esac
@@ -44,4 +51,4 @@ trap '' HUP INT TERM PIPE
 `
 
 // lock is lockScript for the answers of one script.
-func lock(nonce string) string { return fmt.Sprintf(lockScript, nonce, LockOption) }
+func lock(nonce string) string { return fmt.Sprintf(lockScript, nonce, LockOption, bufferPrefix) }

@@ -153,7 +153,7 @@ func (p Paste) script(nonce string) string {
 	b.WriteString(lock(nonce))
 	b.WriteString("tmux -u if-shell -F -t \"$pane\" '#{pane_in_mode}' \"send-keys -t '$pane' -X cancel\" 2>/dev/null\n")
 	b.WriteString("typable || { echo \"$nonce changed\"; exit 0; }\n")
-	fmt.Fprintf(&b, "drop() { tmux -u delete-buffer -b %s 2>/dev/null; }\n", nonce)
+	b.WriteString("drop() { tmux -u delete-buffer -b \"$buffer\" 2>/dev/null; }\n")
 	b.WriteString(p.Journal.script(nonce))
 	b.WriteString(marks(p.Marks) + assign("more", cmp.Or(p.More, nonce)) + assign("placeholder", placeholder))
 	b.WriteString(assign("all", e.all) + assign("head", e.head) + assign("tail", e.tail) + assign("last", e.last))
@@ -172,7 +172,7 @@ func (p Paste) script(nonce string) string {
 	b.WriteString(eraseScript)
 	for i, c := range chunks {
 		b.WriteString(assign("chunk", c))
-		put(&b, nonce, i == 0)
+		put(&b, i == 0)
 	}
 	b.WriteString(submitScript)
 	return b.String()
@@ -203,9 +203,9 @@ func input(marks, menus []string, collapsed string) string {
 
 // put is the sh text that types one chunk. The buffer is filled first: nothing
 // but the paste itself stands between the last look and the first byte.
-func put(b *strings.Builder, nonce string, first bool) {
-	load := fmt.Sprintf("printf '%%s' \"$chunk\" | tmux -u load-buffer -b %s -", nonce)
-	paste := fmt.Sprintf("tmux -u paste-buffer -p -r -d -b %s -t \"$pane\"", nonce)
+func put(b *strings.Builder, first bool) {
+	const load = `printf '%s' "$chunk" | tmux -u load-buffer -b "$buffer" -`
+	const paste = `tmux -u paste-buffer -p -r -d -b "$buffer" -t "$pane"`
 	if first {
 		fmt.Fprintf(b, "%s || { echo \"$nonce failed\"; exit 0; }\nclaim\n", load)
 		b.WriteString("typable || { unclaim; drop; echo \"$nonce changed\"; exit 0; }\n")
