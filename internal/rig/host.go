@@ -186,7 +186,10 @@ func (h *Host) writeHome(context.Context) error {
 		os.WriteFile(filepath.Join(h.Home, ".profile"), []byte(profile), 0o600),
 		os.WriteFile(filepath.Join(h.Home, ".zprofile"), []byte(profile), 0o600),
 	}
-	if !h.spec.NoClient {
+	switch {
+	case h.spec.Fake != nil:
+		errs = append(errs, h.installFake())
+	case !h.spec.NoClient:
 		errs = append(errs, os.Symlink(h.rig.client.Path, filepath.Join(h.dir, "bin", "claude")))
 	}
 	return errors.Join(errs...)

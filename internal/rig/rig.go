@@ -14,6 +14,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/claude-fleet/claude-fleet/internal/rig/api"
+	"github.com/claude-fleet/claude-fleet/internal/rig/fakeclient"
 )
 
 // Options says what Start makes.
@@ -43,6 +44,8 @@ type HostSpec struct {
 	Proxy bool
 	// NoClient leaves `claude` out of the host's PATH.
 	NoClient bool
+	// Fake makes `claude` a fake client with that script, to be seen by FakeLog.
+	Fake *fakeclient.Script
 	// LoginShell is the path of the shell that runs what comes over SSH; empty
 	// means that of the account.
 	LoginShell string
