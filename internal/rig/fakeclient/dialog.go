@@ -1,6 +1,7 @@
 package fakeclient
 
 import (
+	"fmt"
 	"strings"
 )
 
@@ -12,6 +13,7 @@ type dialog struct {
 	selected   int
 	free       int    // the row in which an answer can be typed; -1 for none
 	typed      string // what was typed there
+	touched    bool   // that row was selected once
 	tool       string // id of the call that waits for the answer; empty outside of a turn
 }
 
@@ -39,6 +41,7 @@ func newDialog(name, cwd string) *dialog {
 func (c *client) open(name string) {
 	d := newDialog(name, c.journal.cwd)
 	if t := c.turn; t != nil {
+		t.called = true
 		d.tool = "toolu_" + randomHex(8)
 		call := object{"type": "tool_use", "id": d.tool, "name": "Bash", "input": object{"command": askedCommand, "description": "Run the command"}}
 		if name == DialogQuestion {
@@ -57,15 +60,16 @@ func (c *client) open(name string) {
 // it takes that.
 func (c *client) dialogToken(t token) {
 	d := c.dialog
-	if t.kind == tokenPaste {
+	if t.kind == tokenPaste || t.kind == tokenBurst {
 		c.log.add(DialogPaste, t.text)
 		if d.free >= 0 {
-			d.selected = d.free
-			d.typed += strings.ReplaceAll(t.text, "\n", " ")
+			d.selected, d.touched = d.free, true
+			d.typed += strings.TrimRight(t.text, "\n")
 		}
 		return
 	}
 	c.log.add(DialogKey, t.text)
+	defer func() { d.touched = d.touched || d.free >= 0 && d.selected == d.free }()
 	typing := d.free >= 0 && d.selected == d.free
 	switch {
 	case t.kind == tokenText && typing:
@@ -81,6 +85,8 @@ func (c *client) dialogToken(t token) {
 		d.selected = max(0, d.selected-1)
 	case t.text == "Down":
 		d.selected = min(len(d.options)-1, d.selected+1)
+	case t.text == "C-u" && typing:
+		d.typed = ""
 	case t.text == "BSpace" && typing && d.typed != "":
 		runes := []rune(d.typed)
 		d.typed = string(runes[:len(runes)-1])
@@ -91,7 +97,8 @@ func (c *client) dialogToken(t token) {
 	}
 }
 
-// answer closes the dialog with the row that is selected. A last row says no.
+// answer closes the dialog with the row that is selected. The last of a
+// permission says no.
 func (c *client) answer() {
 	d := c.dialog
 	label := d.options[d.selected].label
@@ -100,19 +107,18 @@ func (c *client) answer() {
 	}
 	c.log.add(Answered, label)
 	if d.name == DialogPermission && d.selected == len(d.options)-1 {
-		c.close()
-		c.interruptCall(d)
+		c.close("Did not run 1 call\n$ " + askedCommand)
+		c.refuse(d)
 		return
 	}
-	if d.name == DialogQuestion {
-		c.items = append(c.items, item{itemNote, "Answered Claude's questions:\n⎿  · " + askedQuestion + " → " + label})
-	} else {
-		c.items = append(c.items, item{itemNote, "Ran 1 shell command"})
+	said, result := "Answered Claude's questions:\n· "+askedQuestion+" → "+label, fmt.Sprintf("Your questions have been answered: %q=%q.", askedQuestion, label)
+	if d.name == DialogPermission {
+		said, result = "Ran 1 shell command", "done"
 	}
 	if c.turn != nil && d.tool != "" {
-		c.write(c.turn, c.journal.result(d.tool, "The user answered: "+label, false), 0, 0)
+		c.write(c.turn, c.journal.result(d.tool, result, false), 0, 0)
 	}
-	c.close()
+	c.close(said)
 	if c.turn != nil && c.turn.over {
 		c.endTurn()
 	}
@@ -121,23 +127,17 @@ func (c *client) answer() {
 func (c *client) cancel() {
 	d := c.dialog
 	c.log.add(Cancelled, d.name)
-	c.close()
-	c.interruptCall(d)
+	if d.name == DialogQuestion {
+		c.close("Declined to answer Claude's questions:\n· " + askedQuestion)
+	} else {
+		c.close("Did not run 1 call\n$ " + askedCommand)
+	}
+	c.refuse(d)
 }
 
-// interruptCall ends the turn whose call was refused.
-func (c *client) interruptCall(d *dialog) {
-	if c.turn == nil {
-		return
-	}
-	if d.tool != "" {
-		c.write(c.turn, c.journal.result(d.tool, "The user doesn't want to proceed with this tool use.", true), 0, 0)
-	}
-	c.turn.said = true
-	c.interrupt()
-}
-
-func (c *client) close() {
+// close takes the dialog off, and says in the conversation what became of it.
+func (c *client) close(said string) {
+	c.items = append(c.items, item{itemNote, said})
 	c.dialog = nil
 	c.status()
 }

@@ -24,7 +24,7 @@ func (c *client) draw() {
 	var bottom []string
 	var x, y int
 	if c.dialog != nil {
-		bottom, x, y = c.dialog.draw(width)
+		bottom, x, y = c.dialog.draw(width, c.journal.cwd)
 	} else {
 		bottom, x, y = c.drawBottom(width, height)
 	}
@@ -85,6 +85,8 @@ func (it item) draw(width int) []string {
 			line = grey + "  ⎿ \u00a0Interrupted · What should Claude do instead?"
 		case it.kind == itemNote && i == 0:
 			line = grey + "●" + plainText + " " + line
+		case it.kind == itemNote:
+			line = grey + "  ⎿ \u00a0" + line
 		case i == 0:
 			line = white + "●" + plainText + " " + line
 		case line != "":
@@ -100,9 +102,12 @@ func (it item) draw(width int) []string {
 func (c *client) drawBottom(width, height int) (rows []string, x, y int) {
 	for _, q := range c.queue {
 		first, _, _ := strings.Cut(shown(q), "\n")
-		rows = append(rows, grey+onGrey+"❯ "+ansi.Truncate(first, max(1, width-4), "…"), grey+"  ⎿  Queued · ctrl+x ctrl+s to send now", "")
+		rows = append(rows, grey+onGrey+"❯ "+ansi.Truncate(first, max(1, width-4), "…"), grey+"  ⎿  Queued · ctrl+x ctrl+s to send now")
 	}
 	if t := c.turn; t != nil && !t.said {
+		if len(rows) > 0 {
+			rows = append(rows, "")
+		}
 		passed := ""
 		if d := time.Since(t.began).Truncate(time.Second); d >= 2*time.Second {
 			passed = grey + fmt.Sprintf(" (%s · ↓ 42 tokens)", d)
@@ -121,23 +126,27 @@ func (c *client) drawBottom(width, height int) (rows []string, x, y int) {
 	return append(rows, c.drawFooter(width)), x, y
 }
 
+// drawNotice is the row above the box: what its keys would do, and the draft
+// that is put aside.
 func (c *client) drawNotice(width int) string {
 	var parts []string
 	switch {
 	case c.escHint:
-		parts = append(parts, string(noticeEscape))
+		parts = append(parts, noticeEscape)
+	case slices.ContainsFunc(c.box.cells, func(x cell) bool { return x.r == '\n' }):
+		parts = append(parts, noticeEditor)
 	case c.notice != "":
-		parts = append(parts, string(c.notice))
-	case c.turn == nil && len(c.items) == 0:
-		parts = append(parts, string(noticeEffort))
+		parts = append(parts, c.notice)
+	case c.turn == nil && len(c.stash) == 0:
+		parts = append(parts, noticeEffort)
 	}
 	if len(c.stash) > 0 {
-		parts = append(parts, string(noticeStashed))
+		parts = append(parts, " "+noticeStashed)
 	}
 	if len(parts) == 0 {
 		return ""
 	}
-	return right(strings.Join(parts, " · "), width)
+	return right(strings.Join(parts, " ·"), width)
 }
 
 // drawBox is the input box with its two rules. What does not fit is scrolled out
@@ -193,8 +202,11 @@ func withCursor(row string, x int) string {
 
 // drawFooter is the mode row, or what stands in its place.
 func (c *client) drawFooter(width int) string {
-	if c.exitHint {
+	switch {
+	case c.exitHint:
 		return "  " + grey + "Press Ctrl-C again to exit"
+	case c.pasteHint > 0:
+		return "  " + grey + "paste again to expand"
 	}
 	mode, more := "", ""
 	if c.script.Vim && !c.vimNow {
@@ -203,7 +215,7 @@ func (c *client) drawFooter(width int) string {
 	switch {
 	case c.turn != nil && c.box.empty():
 		more = " · esc to interrupt"
-	case c.turn == nil && c.box.empty() && len(c.items) == 0:
+	case c.turn == nil && c.box.empty() && c.notice == "" && len(c.stash) == 0:
 		more = " · ← for agents"
 	}
 	if c.script.Restless > 0 {

@@ -3,11 +3,13 @@ package fakeclient
 import (
 	"fmt"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // draw is the dialog in rows, as 2.1.332 draws it, and the cursor on its
-// selected row.
-func (d *dialog) draw(width int) (rows []string, x, y int) {
+// selected row. dir is what a permission is about.
+func (d *dialog) draw(width int, dir string) (rows []string, x, y int) {
 	if d.name == DialogQuestion {
 		return d.drawQuestion(width)
 	}
@@ -31,7 +33,8 @@ func (d *dialog) draw(width int) (rows []string, x, y int) {
 		if o.note != "" {
 			note = grey + " · " + o.note
 		}
-		rows = append(rows, fmt.Sprintf(" %s%s%d. %s%s%s", mark, grey, i+1, label, o.label, note))
+		text := strings.Replace(o.label, dir, bold+dir+plainText+label, 1)
+		rows = append(rows, fmt.Sprintf(" %s%s%d. %s%s%s", mark, grey, i+1, label, text, note))
 	}
 	keys := "Esc to cancel"
 	if d.selected == 0 {
@@ -58,24 +61,47 @@ func (d *dialog) drawQuestion(width int) (rows []string, x, y int) {
 			number = plainText
 		}
 		text := o.label
+		var more []string
 		if i == d.free {
 			label = grey
-			if d.selected == i && d.typed != "" {
-				text, label = d.typed, plainText
-			}
 		}
 		if i == d.selected {
 			mark, y = blue+"❯"+plainText+" ", len(rows)
 			if i != d.free {
 				label = blue
 			} else {
-				x = 5 + len([]rune(d.typed))
+				text, more = d.field()
+				label, x, y = plainText, 5+d.column(), y+len(more)
 			}
 		}
 		rows = append(rows, fmt.Sprintf("%s%s%d.%s %s%s", mark, number, i+1, plainText, label, text))
+		rows = append(rows, more...)
 		if o.note != "" {
 			rows = append(rows, "     "+grey+o.note)
 		}
 	}
-	return append(rows, "", grey+"Enter to select · ↑/↓ to navigate · Esc to cancel"), x, y
+	keys := "Enter to select · ↑/↓ to navigate · "
+	if d.touched {
+		keys += "ctrl+g to edit in Vim · "
+	}
+	return append(rows, "", grey+keys+"Esc to cancel"), x, y
+}
+
+// field is the row to type in while it is selected, and the rows below it that
+// it takes.
+func (d *dialog) field() (first string, more []string) {
+	if d.typed == "" {
+		return reverse + "T" + plainText + dim + "ype something.", nil
+	}
+	lines := strings.Split(d.typed, "\n")
+	lines[len(lines)-1] += reverse + " "
+	for _, l := range lines[1:] {
+		more = append(more, "     "+l)
+	}
+	return lines[0], more
+}
+
+// column is where in the field the cursor stands.
+func (d *dialog) column() int {
+	return ansi.StringWidth(d.typed[strings.LastIndexByte(d.typed, '\n')+1:])
 }

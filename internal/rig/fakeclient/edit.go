@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // chip is a large paste, which the box shows as one word.
@@ -150,13 +151,11 @@ func shown(cells []cell) string {
 	return b.String()
 }
 
-// prompt is the text as it gets into the conversation: white space at either end
-// is dropped, and each chip's text stands in a frame.
-func prompt(cells []cell) string {
-	for len(cells) > 0 && cells[0].chip == nil && strings.TrimSpace(string(cells[0].r)) == "" {
-		cells = cells[1:]
-	}
-	for n := len(cells); n > 0 && cells[n-1].chip == nil && strings.TrimSpace(string(cells[n-1].r)) == ""; n-- {
+// prompt is the text as it gets into the conversation: white space at its end is
+// dropped, and each chip's text stands in a frame, with an id that is the same
+// all through a session.
+func prompt(cells []cell, id string) string {
+	for n := len(cells); n > 0 && cells[n-1].chip == nil && unicode.IsSpace(cells[n-1].r); n-- {
 		cells = cells[:n-1]
 	}
 	var b strings.Builder
@@ -165,7 +164,6 @@ func prompt(cells []cell) string {
 			b.WriteRune(c.r)
 			continue
 		}
-		id := randomHex(2)
 		fmt.Fprintf(&b, "\n\n<pasted_content id=%q>\n%s\n</pasted_content id=%q>\n", id, c.chip.text, id)
 	}
 	return b.String()

@@ -117,9 +117,10 @@ func (j *journal) queued(operation, text string) object {
 	return o
 }
 
-func (j *journal) interrupted() object {
+// interrupted says in the client's words that a turn was broken off.
+func (j *journal) interrupted(words string) object {
 	return j.record(object{"type": "user", "message": object{"role": "user", "content": []object{
-		{"type": "text", "text": "[Request interrupted by user]"},
+		{"type": "text", "text": words},
 	}}, "rowSource": "harness"})
 }
 

@@ -6,20 +6,23 @@ import (
 	"time"
 )
 
-// notice is what stands at the right above the box.
-type notice string
-
+// What the row above the box says at its right end.
 const (
-	noticeEffort  notice = "◐ medium · /effort"
-	noticeEditor  notice = "ctrl+g to edit in Vim"
-	noticeYank    notice = "ctrl+y to paste deleted text"
-	noticeEscape  notice = "esc again to clear"
-	noticeStashed notice = "draft stashed"
+	noticeEffort   = "◐ medium · /effort"
+	noticeEditor   = "ctrl+g to edit in Vim"
+	noticeYank     = "ctrl+y to paste deleted text"
+	noticeEscape   = "esc again to clear"
+	noticeStashed  = "draft stashed"
+	noticeRestored = "draft restored"
 )
 
-// againWait is how long a key that has to be pressed twice waits for the second
-// (about 0.8 s on 2.1.332).
-const againWait = 800 * time.Millisecond
+// againWait is how long a key that has to be pressed twice waits for the
+// second, and expandWait how long the footer offers to expand a paste (about
+// that on 2.1.332).
+const (
+	againWait  = 800 * time.Millisecond
+	expandWait = 8 * time.Second
+)
 
 // take gives one piece of input to what has the focus.
 func (c *client) take(t token) {
@@ -28,6 +31,8 @@ func (c *client) take(t token) {
 		c.log.add(Paste, t.text)
 		c.moment(OnPasted, 0)
 		t.text = c.dropped(t.text)
+	} else if t.kind == tokenBurst {
+		c.log.add(Burst, t.text)
 	} else if t.text != "FocusIn" && t.text != "FocusOut" {
 		c.log.add(Key, t.text)
 	}
@@ -43,8 +48,9 @@ func (c *client) take(t token) {
 		if d := c.script.DeafAfterPaste; d > 0 {
 			c.deafTill = time.Now().Add(d)
 		}
-		_, rows := c.screen.size()
-		c.typed(pasted(t.text, rows, &c.chips))
+		c.pasted(t.text)
+	case tokenBurst:
+		c.pasted(t.text)
 	case tokenText:
 		c.text(t.text)
 	case tokenKey:
@@ -61,7 +67,7 @@ func (c *client) dropped(text string) string {
 	return text[:d.From] + text[d.To:]
 }
 
-// text is what came unframed: typed, or in a burst.
+// text is what came unframed.
 func (c *client) text(text string) {
 	if c.vimNow {
 		for _, r := range text {
@@ -69,12 +75,26 @@ func (c *client) text(text string) {
 		}
 		return
 	}
+	c.typed(plain(text))
+}
+
+// pasted puts a paste into the box. A large one that is pasted again at once
+// opens the chip that it was, which stays framed in the conversation.
+func (c *client) pasted(text string) {
 	_, rows := c.screen.size()
-	if len([]rune(text)) > chipRunes {
-		c.typed(pasted(text, rows, &c.chips))
+	cells := pasted(text, rows, &c.chips)
+	if len(cells) != 1 || cells[0].chip == nil {
+		c.typed(cells)
 		return
 	}
-	c.typed(plain(text))
+	if at := c.box.at; at > 0 && c.box.cells[at-1].chip != nil && c.box.cells[at-1].chip.text == cells[0].chip.text && c.pasteHint > 0 {
+		c.box.cells[at-1].chip.label = cells[0].chip.text
+		c.chips--
+		return
+	}
+	c.typed(cells)
+	c.pasteHint++
+	c.after(expandWait, func() { c.pasteHint-- })
 }
 
 // typed puts text into the box. A lone digit in an empty box answers the survey.
@@ -86,19 +106,20 @@ func (c *client) typed(cells []cell) {
 	}
 	c.box.insert(cells)
 	c.past = 0
-	switch {
-	case slices.ContainsFunc(c.box.cells, func(x cell) bool { return x.r == '\n' }):
-		c.notice = noticeEditor
-	case c.notice == noticeEditor:
-		c.notice = ""
-	}
 }
 
 // vimCommand is a key in NORMAL mode: those that go on to INSERT, and x. The
 // others do nothing here.
 func (c *client) vimCommand(r rune) {
+	if !c.vimNow {
+		c.typed(plain(string(r))) // one before it in the same burst went on to INSERT
+		return
+	}
 	switch r {
-	case 'i', 'a':
+	case 'a':
+		c.box.at = min(c.box.at+1, c.box.lineEnd())
+		c.vimNow = false
+	case 'i':
 		c.vimNow = false
 	case 'A':
 		c.box.at = c.box.lineEnd()
@@ -159,7 +180,7 @@ func (c *client) key(name string) {
 }
 
 func (c *client) killRow() {
-	if c.vimNow || c.box.empty() {
+	if c.box.empty() {
 		return
 	}
 	width, _ := c.screen.size()
@@ -209,6 +230,7 @@ func (c *client) unstash() {
 		return
 	}
 	c.log.add(Unstashed, shown(c.stash))
+	c.notice = noticeRestored
 	c.box.set(c.stash)
 	c.stash = nil
 }
@@ -243,7 +265,11 @@ func (c *client) interruptKey(again bool) {
 func (c *client) escapeKey(again bool) {
 	switch {
 	case c.script.Vim && !c.vimNow:
+		// In NORMAL the cursor stands on a character, not behind the last.
 		c.vimNow = true
+		if c.box.at > c.box.lineStart() {
+			c.box.at--
+		}
 	case c.turn != nil:
 		c.interrupt()
 	case again:
@@ -277,7 +303,6 @@ func (c *client) enter() {
 	cells := c.box.cells
 	c.remember()
 	c.box.clear()
-	c.notice = ""
 	if strings.TrimSpace(shown(cells)) == "/exit" {
 		c.quit = true
 		return

@@ -17,6 +17,7 @@ const (
 	Started     = "started"      // the first screen is drawn
 	Key         = "key"          // a key, by tmux's name for it, or text that came unframed
 	Paste       = "paste"        // the text of a paste, whole, as it came
+	Burst       = "burst"        // much text that came unframed at once, and is taken as a paste
 	EnterDeaf   = "enter-deaf"   // an Enter that the script made the client miss
 	Submitted   = "submitted"    // a prompt that began a turn
 	Queued      = "queued"       // a prompt that waits for the turn's end

@@ -40,24 +40,26 @@ type client struct {
 	screen  screen
 	faults  faults
 
-	box      edit
-	chips    int
-	stash    []cell
-	history  [][]cell
-	past     int // how far back in it Up has gone
-	vimNow   bool
-	deafTill time.Time
-	notice   notice
-	exitHint bool // C-c was pressed a moment ago
-	escHint  bool // Escape was pressed on a draft a moment ago
-	items    []item
-	turn     *turn
-	queue    [][]cell
-	dialog   *dialog
-	survey   bool
-	ticks    int // of the restless footer and the spinner
-	frozen   bool
-	quit     bool
+	box       edit
+	chips     int
+	pasteID   string // of the frames of chips
+	stash     []cell
+	history   [][]cell
+	past      int // how far back in it Up has gone
+	vimNow    bool
+	deafTill  time.Time
+	notice    string
+	exitHint  bool // C-c was pressed a moment ago
+	escHint   bool // Escape was pressed on a draft a moment ago
+	pasteHint int  // large pastes that came a moment ago
+	items     []item
+	turn      *turn
+	queue     [][]cell
+	dialog    *dialog
+	survey    bool
+	ticks     int // of the restless footer and the spinner
+	frozen    bool
+	quit      bool
 }
 
 // Main is the program: it draws on the terminal that it was started on until it
@@ -98,7 +100,7 @@ func newClient(a arguments) (*client, error) {
 		return nil, err
 	}
 	c := &client{
-		home: home, args: a, read: make(chan []byte), readNext: make(chan struct{}, 1), calls: make(chan func()), ended: make(chan struct{}), passed: -1,
+		home: home, args: a, read: make(chan []byte), readNext: make(chan struct{}, 1), calls: make(chan func()), ended: make(chan struct{}), passed: -1, pasteID: randomHex(2),
 	}
 	if c.script, err = readScript(home); err != nil {
 		return nil, err
@@ -137,12 +139,13 @@ func (c *client) run() error {
 		c.draw()
 		select {
 		case raw, ok := <-c.read:
-			if !ok {
-				return nil // the terminal is gone
+			if !ok { // the terminal is gone
+				c.read, c.quit = nil, true
+				continue
 			}
 			c.asked = false
 			c.escaping++
-			c.in.pending = append(c.in.pending, raw...)
+			c.in.add(raw)
 			c.pump()
 		case call := <-c.calls:
 			call()

@@ -85,9 +85,9 @@ func (s *screen) show(f frame) {
 
 func at(x, y int) string { return "\x1b[" + strconv.Itoa(y+1) + ";" + strconv.Itoa(x+1) + "H" }
 
-// right is text at the right end of a row, with a margin.
+// right is text at the right end of a row, with a margin of two.
 func right(text string, width int) string {
-	return strings.Repeat(" ", max(0, width-3-ansi.StringWidth(text))) + grey + ansi.Truncate(text, max(0, width-3), "…")
+	return strings.Repeat(" ", max(0, width-2-ansi.StringWidth(text))) + grey + ansi.Truncate(text, max(0, width-2), "…")
 }
 
 func rule(colour string, width int) string { return colour + strings.Repeat("─", width) }

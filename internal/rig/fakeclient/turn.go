@@ -10,15 +10,19 @@ type turn struct {
 	prompts [][]cell // one, or all that was queued
 	began   time.Time
 	said    bool // the first words of the answer show
+	called  bool // a tool was called
 	over    bool // its time is up, but a dialog keeps it
 	silent  bool // it is not written down
 }
 
-// text is its prompts, one below the other.
-func (t *turn) text() string {
+// prompt is what is in the box as it gets into the conversation.
+func (c *client) prompt(cells []cell) string { return prompt(cells, c.pasteID) }
+
+// about is a turn's prompts, one below the other.
+func (c *client) about(t *turn) string {
 	var texts []string
 	for _, p := range t.prompts {
-		texts = append(texts, prompt(p))
+		texts = append(texts, c.prompt(p))
 	}
 	return strings.Join(texts, "\n")
 }
@@ -47,7 +51,7 @@ func (c *client) begin(prompts [][]cell, source string) {
 	t := &turn{prompts: prompts, began: time.Now(), silent: c.script.Record.Never}
 	c.turn = t
 	for _, p := range prompts {
-		text := prompt(p)
+		text := c.prompt(p)
 		c.log.add(Submitted, text)
 		c.items = append(c.items, item{itemPrompt, strings.TrimSpace(shown(p))})
 		c.write(t, c.journal.user(text, source), c.script.Record.After, c.script.Record.Torn)
@@ -110,7 +114,7 @@ func (c *client) endTurn() {
 	next := c.dequeue()
 	c.write(t, c.journal.assistant(object{"type": "text", "text": answer}, "end_turn"), 0, 0)
 	c.write(t, c.journal.turnDuration(took), 0, 0)
-	c.log.add(Ended, t.text())
+	c.log.add(Ended, c.about(t))
 	c.turn = nil
 	c.goOn(next)
 	c.moment(OnIdle, 0)
@@ -118,7 +122,7 @@ func (c *client) endTurn() {
 
 // enqueue lets a prompt wait for the end of the turn.
 func (c *client) enqueue(cells []cell) {
-	text := prompt(cells)
+	text := c.prompt(cells)
 	c.log.add(Queued, text)
 	c.queue = append(c.queue, cells)
 	c.write(c.turn, c.journal.queued("enqueue", text), c.script.Record.After, c.script.Record.Torn)
@@ -142,7 +146,7 @@ func (c *client) unqueue() {
 			cells = append(cells, cell{r: '\n'})
 		}
 		cells = append(cells, q...)
-		c.write(c.turn, c.journal.queued("popAll", prompt(q)), 0, 0)
+		c.write(c.turn, c.journal.queued("popAll", c.prompt(q)), 0, 0)
 	}
 	c.queue = nil
 	c.log.add(Unqueued, shown(cells))
@@ -166,10 +170,10 @@ func (c *client) goOn(next [][]cell) {
 // stays with nothing behind it.
 func (c *client) interrupt() {
 	t := c.turn
-	c.log.add(Interrupted, t.text())
+	c.log.add(Interrupted, c.about(t))
 	next := c.dequeue()
 	c.turn = nil
-	if !t.said && c.box.empty() && len(next) == 0 {
+	if !t.said && !t.called && c.box.empty() && len(next) == 0 {
 		for n := range t.prompts {
 			if last := len(c.items) - 1; last >= n && c.items[last].kind == itemPrompt {
 				c.items = c.items[:last]
@@ -184,8 +188,22 @@ func (c *client) interrupt() {
 		if t.said {
 			c.write(t, c.journal.assistant(object{"type": "text", "text": beginning}, nil), 0, 0)
 		}
-		c.write(t, c.journal.interrupted(), 0, 0)
+		c.write(t, c.journal.interrupted("[Request interrupted by user]"), 0, 0)
 	}
+	c.goOn(next)
+}
+
+// refuse ends the turn whose call a person did not allow or answer.
+func (c *client) refuse(d *dialog) {
+	t := c.turn
+	if t == nil {
+		return
+	}
+	c.log.add(Interrupted, c.about(t))
+	c.write(t, c.journal.result(d.tool, "The user doesn't want to proceed with this tool use.", true), 0, 0)
+	next := c.dequeue()
+	c.write(t, c.journal.interrupted("[Request interrupted by user for tool use]"), 0, 0)
+	c.turn = nil
 	c.goOn(next)
 }
 
