@@ -1,6 +1,11 @@
 package fakeclient
 
-import "fmt"
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
 
 // arguments are those of the real client that make a difference here.
 type arguments struct {
@@ -25,4 +30,16 @@ func parseArguments(args []string) (a arguments, done bool) {
 		a.session = uuid()
 	}
 	return a, false
+}
+
+// vimMode tells whether the client's own state asks for the vim mode.
+func vimMode(home string) bool {
+	raw, err := os.ReadFile(filepath.Join(home, ".claude.json"))
+	if err != nil {
+		return false
+	}
+	var state struct {
+		EditorMode string `json:"editorMode"`
+	}
+	return json.Unmarshal(raw, &state) == nil && state.EditorMode == "vim"
 }

@@ -209,7 +209,7 @@ func (c *client) drawFooter(width int) string {
 		return "  " + grey + "paste again to expand"
 	}
 	mode, more := "", ""
-	if c.script.Vim && !c.vimNow {
+	if c.vim && !c.vimNow {
 		mode = grey + "-- INSERT -- " + plainText
 	}
 	switch {

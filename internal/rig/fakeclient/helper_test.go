@@ -26,6 +26,7 @@ type bench struct {
 	*testing.T
 	host  *rig.Host
 	fleet *fleet.Fleet
+	seen  int // events of the clients before this one
 }
 
 // start starts a host whose client has a script, and the client, past the
@@ -53,7 +54,7 @@ func prepare(t *testing.T, spec rig.HostSpec) *bench {
 			t.Errorf("close the fleet: %v", err)
 		}
 	})
-	b := &bench{t, r.Host("alpha"), f}
+	b := &bench{T: t, host: r.Host("alpha"), fleet: f}
 	t.Cleanup(func() {
 		if t.Failed() {
 			b.Logf("the fake client's log:\n%s", b.text())
@@ -68,11 +69,11 @@ const command = "claude --dangerously-skip-permissions"
 // for its first screen.
 func (b *bench) launch() {
 	b.Helper()
-	n := len(b.events(fakeclient.Started))
+	b.seen = len(b.log())
 	if _, err := b.tmux("respawn-pane", "-k", "-t", "=alpha:", command); err != nil {
 		b.must("new-session", "-d", "-s", "alpha", "-x", "120", "-y", "40", command)
 	}
-	b.eventually("the client starts", func() bool { return len(b.events(fakeclient.Started)) > n })
+	b.eventually("the client starts", func() bool { return len(b.events(fakeclient.Started)) > 0 })
 }
 
 // relaunch starts a client with another script.
@@ -131,10 +132,10 @@ func (b *bench) log() []fakeclient.Event {
 	return events
 }
 
-// events are the texts of one kind of event.
+// events are the texts of one kind of event of the client that was launched last.
 func (b *bench) events(what string) []string {
 	b.Helper()
-	return fakeclient.Texts(b.log(), what)
+	return fakeclient.Texts(b.log()[b.seen:], what)
 }
 
 func (b *bench) text() string {

@@ -264,7 +264,7 @@ func (c *client) interruptKey(again bool) {
 // drops the draft.
 func (c *client) escapeKey(again bool) {
 	switch {
-	case c.script.Vim && !c.vimNow:
+	case c.vim && !c.vimNow:
 		// In NORMAL the cursor stands on a character, not behind the last.
 		c.vimNow = true
 		if c.box.at > c.box.lineStart() {

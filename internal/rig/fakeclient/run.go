@@ -45,8 +45,9 @@ type client struct {
 	pasteID   string // of the frames of chips
 	stash     []cell
 	history   [][]cell
-	past      int // how far back in it Up has gone
-	vimNow    bool
+	past      int  // how far back in it Up has gone
+	vim       bool // the box has a vim mode
+	vimNow    bool // and is in NORMAL
 	deafTill  time.Time
 	notice    string
 	exitHint  bool // C-c was pressed a moment ago
@@ -108,7 +109,8 @@ func newClient(a arguments) (*client, error) {
 	if c.log, err = openLog(home); err != nil {
 		return nil, err
 	}
-	c.vimNow = c.script.Vim && c.script.VimNormal
+	c.vim = vimMode(home)
+	c.vimNow = c.vim && c.script.VimNormal
 	c.faults.list = c.script.Faults
 	c.faults.seen = make([]int, len(c.script.Faults))
 	c.session = openSession(home, cwd, a.session)

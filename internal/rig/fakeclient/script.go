@@ -31,10 +31,11 @@ type Script struct {
 	// Record says how prompts get into the conversation.
 	Record Record `json:",omitzero"`
 
-	// Vim turns the vim mode of the box on; VimNormal starts it in NORMAL.
-	Vim, VimNormal bool `json:",omitempty"`
+	// VimNormal starts the box in NORMAL. Whether it has a vim mode at all is, as
+	// for the real client, `"editorMode": "vim"` in ~/.claude.json.
+	VimNormal bool `json:",omitempty"`
 	// BusyTitle turns the title's glyph while a turn runs. The real client of this
-	// version was seen to do it and not to do it.
+	// version does it where TERM is tmux-256color, and not where it is screen.
 	BusyTitle bool `json:",omitempty"`
 	// Restless is how often the footer changes while nothing happens; zero is never.
 	Restless time.Duration `json:",omitempty"`
