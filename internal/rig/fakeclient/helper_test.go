@@ -102,6 +102,15 @@ func (b *bench) keys(names ...string) {
 	b.must(append([]string{"send-keys", "-t", "=alpha:"}, names...)...)
 }
 
+// escape presses Escape and waits until it was taken: a key right behind it
+// would make another of the two.
+func (b *bench) escape() {
+	b.Helper()
+	n := len(b.events(fakeclient.Key))
+	b.keys("Escape")
+	b.eventually("Escape to be taken", func() bool { return slices.Contains(b.events(fakeclient.Key)[n:], "Escape") })
+}
+
 // paste pastes text as the product does.
 func (b *bench) paste(text string) {
 	b.Helper()
@@ -132,10 +141,23 @@ func (b *bench) log() []fakeclient.Event {
 	return events
 }
 
-// events are the texts of one kind of event of the client that was launched last.
+// ofClient are the events of the client that was launched last.
+func (b *bench) ofClient() []fakeclient.Event {
+	b.Helper()
+	events := b.log()
+	for i := len(events) - 1; i >= b.seen; i-- {
+		if events[i].What == fakeclient.Started {
+			pid := events[i].PID
+			return slices.DeleteFunc(events[i:], func(e fakeclient.Event) bool { return e.PID != pid })
+		}
+	}
+	return nil
+}
+
+// events are the texts of one kind of them.
 func (b *bench) events(what string) []string {
 	b.Helper()
-	return fakeclient.Texts(b.log()[b.seen:], what)
+	return fakeclient.Texts(b.ofClient(), what)
 }
 
 func (b *bench) text() string {

@@ -31,8 +31,14 @@ func (b *bench) did() []string {
 		keys := b.events(fakeclient.Key)
 		return len(keys) > n && strings.HasSuffix(keys[len(keys)-1], "~")
 	})
+	return b.deeds()
+}
+
+// deeds are what the log says was done so far.
+func (b *bench) deeds() []string {
+	b.Helper()
 	var did []string
-	for _, e := range b.log()[b.seen:] {
+	for _, e := range b.ofClient() {
 		if !slices.Contains(received, e.What) {
 			did = append(did, strings.TrimSpace(e.What+" "+e.Text))
 		}
@@ -43,7 +49,6 @@ func (b *bench) did() []string {
 func (d deed) check(b *bench) {
 	b.Helper()
 	b.relaunch(d.script)
-	b.seen = len(b.log()) // the end of the client before is not of this one
 	d.do(b)
 	var got []string
 	rigtest.Eventually(b, within, d.name, func() (bool, string) {
@@ -83,7 +88,7 @@ func TestKeys(t *testing.T) {
 			b.keys("C-e", "C-u", "C-y", "Enter")
 		}, []string{"submitted second", "ended second"}},
 		{"C-c drops a draft, and Up brings it back", quick, func(b *bench) { b.paste("old"); b.keys("C-c"); b.keys("Up", "Enter") }, []string{"cleared old", "submitted old", "ended old"}},
-		{"Escape twice drops a draft", quick, func(b *bench) { b.paste("old"); b.keys("Escape"); b.shows("esc again"); b.keys("Escape"); b.shows("← for agents") }, []string{"cleared old"}},
+		{"Escape twice drops a draft", quick, func(b *bench) { b.paste("old"); b.escape(); b.shows("esc again"); b.escape(); b.shows("← for agents") }, []string{"cleared old"}},
 		{"C-s puts a draft aside until a prompt is sent", quick, func(b *bench) {
 			b.paste("mine")
 			b.keys("C-s")
@@ -110,7 +115,7 @@ func TestKeys(t *testing.T) {
 			b.keys("one", "Enter")
 			b.keys("two", "Enter")
 			b.shows("Queued", "Beginning.")
-			b.keys("Escape")
+			b.escape()
 			b.shows("Interrupted")
 		}, []string{"submitted one", "queued two", "interrupted one", "submitted two"}},
 		{"C-c in a turn interrupts and leaves the draft", hold(true), func(b *bench) {
