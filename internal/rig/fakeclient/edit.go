@@ -151,6 +151,23 @@ func shown(cells []cell) string {
 	return b.String()
 }
 
+// sentRunes is how much of a prompt is drawn once it was sent.
+const sentRunes = 4000
+
+// sent is the text as the conversation on the screen shows it, chips opened.
+func sent(cells []cell) string {
+	var b strings.Builder
+	for _, c := range cells {
+		if c.chip != nil {
+			b.WriteString(c.chip.text)
+		} else {
+			b.WriteRune(c.r)
+		}
+	}
+	runes := []rune(strings.TrimSpace(b.String()))
+	return string(runes[:min(len(runes), sentRunes)])
+}
+
 // prompt is the text as it gets into the conversation: white space at its end is
 // dropped, and each chip's text stands in a frame, with an id that is the same
 // all through a session.

@@ -53,7 +53,7 @@ func (c *client) begin(prompts [][]cell, source string) {
 	for _, p := range prompts {
 		text := c.prompt(p)
 		c.log.add(Submitted, text)
-		c.items = append(c.items, item{itemPrompt, strings.TrimSpace(shown(p))})
+		c.items = append(c.items, item{itemPrompt, sent(p)})
 		c.write(t, c.journal.user(text, source), c.script.Record.After, c.script.Record.Torn)
 	}
 	c.status()

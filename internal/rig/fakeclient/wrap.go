@@ -22,9 +22,9 @@ type glyph struct {
 	cell  int
 }
 
-// layOut breaks cells into rows of a width, at blanks where it can. Every blank
-// stays, at the end of its row. The cursor stands on the cell at, or behind the
-// last.
+// layOut breaks cells into rows of a width, at blanks where it can; a blank for
+// which there is no room is not drawn (as in 2.1.332). The cursor stands on the
+// cell at, or behind the last.
 func layOut(cells []cell, at, width int) layout {
 	glyphs := make([]glyph, 0, len(cells)+1)
 	for i, c := range cells {
@@ -66,7 +66,10 @@ func rowEnd(glyphs []glyph, start, width int) (end, next int) {
 			return i, i + 1
 		}
 		if used+g.width > width && i > start {
-			if blank >= 0 && g.r != ' ' {
+			switch {
+			case g.r == ' ':
+				return i, i + 1
+			case blank >= 0:
 				return blank + 1, blank + 1
 			}
 			return i, i
