@@ -115,7 +115,7 @@ func Start(ctx context.Context, opt Options) (*Rig, error) {
 func (r *Rig) start(ctx context.Context, opt Options) error {
 	var err error
 	switch {
-	case r.client.Path != "":
+	case r.client.Path != "" || !needsClient(opt.Hosts):
 	case opt.ClientVersion != "":
 		r.client, err = FindClientVersion(ctx, opt.ClientVersion, r.log)
 	default:
@@ -202,6 +202,12 @@ func needsSSHD(specs []HostSpec) bool {
 	return len(specs) == 0 || slices.ContainsFunc(specs, func(s HostSpec) bool { return !s.Local })
 }
 
+// needsClient tells whether any host runs a real client. A rig with no hosts at
+// all counts as one that has some.
+func needsClient(specs []HostSpec) bool {
+	return len(specs) == 0 || slices.ContainsFunc(specs, func(s HostSpec) bool { return !s.NoClient && s.Fake == nil })
+}
+
 func findTools(sshd bool) (tools, error) {
 	var t tools
 	for _, need := range []struct {
@@ -246,7 +252,7 @@ func (r *Rig) API() *api.Server { return r.api }
 func (r *Rig) Dir() string { return r.dir }
 
 // ClientBinary is what the hosts run as `claude`. Its version is empty where
-// Options.Client named it.
+// Options.Client named it, and all of it where no host needs a real client.
 func (r *Rig) ClientBinary() Binary { return r.client }
 
 // Host returns the host of that name. It panics on a name that was not in

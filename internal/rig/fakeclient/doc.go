@@ -1,7 +1,7 @@
 // Package fakeclient is a stand-in for the client, for tests in which a fault
 // has to come at its moment: an Enter that is swallowed, a dialog that opens
 // between a look and a paste, a conversation that is written late. Main is the
-// whole program (cmd/claude builds it), a Script tells it what goes wrong and
+// whole program (package claude, beside it), a Script tells it what goes wrong and
 // when, and a log in its host's home, which ReadLog reads, says all that it
 // received and did.
 //

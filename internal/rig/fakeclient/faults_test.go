@@ -53,6 +53,11 @@ func TestFaults(t *testing.T) {
 			b.paste("two")
 			b.escape()
 		}, []string{"opened question", "cancelled question"}},
+		{"a dialog behind a paste leaves it in the box", one(fakeclient.Fault{On: fakeclient.OnTaken, Dialog: fakeclient.DialogQuestion}), func(b *bench) {
+			send(b)
+			b.shows("Answered")
+			b.keys("Enter")
+		}, []string{"opened question", "answered SQLite", "submitted hello"}},
 		{"a dialog upon Enter gets it", question(fakeclient.OnEnter), send, []string{"opened question", "answered SQLite"}},
 		{"a dialog in a turn", question(fakeclient.OnTurn), func(b *bench) { send(b); b.shows("SQLite"); b.escape() },
 			[]string{"submitted hello", "opened question", "cancelled question", "interrupted hello"}},
@@ -63,7 +68,11 @@ func TestFaults(t *testing.T) {
 			[]string{"submitted hello", "opened permission", "answered No", "interrupted hello"}},
 		{"a file opens a dialog, as often as it is made", asking(fakeclient.DialogQuestion), func(b *bench) { b.ask(); b.escape(); b.ask() },
 			[]string{"opened question", "cancelled question", "opened question"}},
-		{"a file ends a turn", one(fakeclient.Fault{On: fakeclient.OnFile, File: "ask", EndTurn: true}), func(b *bench) { send(b); b.eventually("a turn", func() bool { return len(b.events(fakeclient.Submitted)) > 0 }); b.ask() },
+		{"a file ends a turn", one(fakeclient.Fault{On: fakeclient.OnFile, File: "ask", EndTurn: true}), func(b *bench) {
+			send(b)
+			b.eventually("a turn", func() bool { return len(b.events(fakeclient.Submitted)) > 0 })
+			b.ask()
+		},
 			[]string{"submitted hello", "ended hello"}},
 
 		{"a digit answers the survey", one(fakeclient.Fault{On: fakeclient.OnStart, Survey: true}), func(b *bench) { b.shows("0: Dismiss"); b.keys("2"); b.keys("2", "Enter") },
@@ -76,6 +85,24 @@ func TestFaults(t *testing.T) {
 		{"the terminal is not read for a while", one(fakeclient.Fault{On: fakeclient.OnPaste, Byte: 2, Stall: 300 * time.Millisecond}), send, []string{"stalled 300ms", "submitted hello"}},
 	} {
 		d.check(b)
+	}
+}
+
+// TestFaultBefore holds that a fault shows before a command of tmux begins, and
+// comes before no other command.
+func TestFaultBefore(t *testing.T) {
+	b := start(t, asking(fakeclient.DialogQuestion))
+	if err := b.host.FaultBefore("paste-buffer", "ask"); err != nil {
+		t.Fatal(err)
+	}
+	cmd := b.host.Command(t.Context(), "tmux", "send-keys", "-t", b.pane, "C-e")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("send-keys: %v: %s", err, out)
+	}
+	b.paste("hello")
+	b.shows("3. hello")
+	if got := b.did(); !slices.Equal(got, []string{"opened question"}) || !slices.Equal(b.events(fakeclient.DialogPaste), []string{"hello"}) {
+		t.Errorf("did %q", got)
 	}
 }
 
@@ -98,7 +125,7 @@ func TestUnread(t *testing.T) {
 // alternate screen behind, and one that is told to end does not.
 func TestKill(t *testing.T) {
 	b := start(t, one(fakeclient.Fault{On: fakeclient.OnEnter, Kill: true}))
-	b.must("set-option", "-t", "=alpha:", "remain-on-exit", "on")
+	b.must("set-option", "-t", b.pane, "remain-on-exit", "on")
 	sessions := func() []string {
 		files, err := filepath.Glob(filepath.Join(b.host.Home, ".claude", "sessions", "*.json"))
 		if err != nil {
@@ -106,7 +133,9 @@ func TestKill(t *testing.T) {
 		}
 		return files
 	}
-	dead := func() bool { return strings.TrimSpace(b.must("display-message", "-p", "-t", "=alpha:", "#{pane_dead}")) == "1" }
+	dead := func() bool {
+		return strings.TrimSpace(b.must("display-message", "-p", "-t", b.pane, "#{pane_dead}")) == "1"
+	}
 	b.judged(detect.Ready)
 	b.paste("hello")
 	b.keys("Enter")

@@ -26,7 +26,8 @@ type bench struct {
 	*testing.T
 	host  *rig.Host
 	fleet *fleet.Fleet
-	seen  int // events of the clients before this one
+	pane  string // as a target of tmux
+	seen  int    // events of the clients before this one
 }
 
 // start starts a host whose client has a script, and the client, past the
@@ -54,7 +55,10 @@ func prepare(t *testing.T, spec rig.HostSpec) *bench {
 			t.Errorf("close the fleet: %v", err)
 		}
 	})
-	b := &bench{T: t, host: r.Host("alpha"), fleet: f}
+	b := &bench{T: t, host: r.Host("alpha"), fleet: f, pane: "=alpha:"}
+	if !spec.Local {
+		b.pane = "=claude:" // the session that the product takes for a host over SSH
+	}
 	t.Cleanup(func() {
 		if t.Failed() {
 			b.Logf("the fake client's log:\n%s", b.text())
@@ -70,7 +74,7 @@ const command = "claude --dangerously-skip-permissions"
 func (b *bench) launch() {
 	b.Helper()
 	b.seen = len(b.log())
-	if _, err := b.tmux("respawn-pane", "-k", "-t", "=alpha:", command); err != nil {
+	if _, err := b.tmux("respawn-pane", "-k", "-t", b.pane, command); err != nil {
 		b.must("new-session", "-d", "-s", "alpha", "-x", "120", "-y", "40", command)
 	}
 	b.eventually("the client starts", func() bool { return len(b.events(fakeclient.Started)) > 0 })
@@ -99,7 +103,7 @@ func (b *bench) must(args ...string) string {
 // keys presses keys by their tmux names.
 func (b *bench) keys(names ...string) {
 	b.Helper()
-	b.must(append([]string{"send-keys", "-t", "=alpha:"}, names...)...)
+	b.must(append([]string{"send-keys", "-t", b.pane}, names...)...)
 }
 
 // escape presses Escape and waits until it was taken: a key right behind it
@@ -114,14 +118,14 @@ func (b *bench) escape() {
 // paste pastes text as the product does.
 func (b *bench) paste(text string) {
 	b.Helper()
-	cmd := b.host.Command(b.Context(), "tmux", "-u", "load-buffer", "-b", "p", "-", ";", "paste-buffer", "-p", "-r", "-d", "-b", "p", "-t", "=alpha:")
+	cmd := b.host.Command(b.Context(), "tmux", "-u", "load-buffer", "-b", "p", "-", ";", "paste-buffer", "-p", "-r", "-d", "-b", "p", "-t", b.pane)
 	cmd.Stdin = strings.NewReader(text)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("paste: %v: %s", err, out)
 	}
 }
 
-func (b *bench) screen() string { return b.must("capture-pane", "-p", "-t", "=alpha:") }
+func (b *bench) screen() string { return b.must("capture-pane", "-p", "-t", b.pane) }
 
 // shows waits until the screen shows every text.
 func (b *bench) shows(texts ...string) {
@@ -188,12 +192,10 @@ func (b *bench) status() fleet.Status {
 }
 
 // judged waits until the product gives a verdict.
-func (b *bench) judged(want detect.State) fleet.Status {
+func (b *bench) judged(want detect.State) {
 	b.Helper()
-	var s fleet.Status
 	rigtest.Eventually(b, within, "the verdict to be "+string(want), func() (bool, string) {
-		s = b.status()
+		s := b.status()
 		return s.State == want, fmt.Sprintf("%s by %s: %s\n%s", s.State, s.Rule, s.Why, b.screen())
 	})
-	return s
 }

@@ -49,6 +49,7 @@ func (c *client) take(t token) {
 			c.deafTill = time.Now().Add(d)
 		}
 		c.pasted(t.text)
+		c.moment(OnTaken, 0)
 	case tokenBurst:
 		c.pasted(t.text)
 	case tokenText:

@@ -88,7 +88,13 @@ func TestKeys(t *testing.T) {
 			b.keys("C-e", "C-u", "C-y", "Enter")
 		}, []string{"submitted second", "ended second"}},
 		{"C-c drops a draft, and Up brings it back", quick, func(b *bench) { b.paste("old"); b.keys("C-c"); b.keys("Up", "Enter") }, []string{"cleared old", "submitted old", "ended old"}},
-		{"Escape twice drops a draft", quick, func(b *bench) { b.paste("old"); b.escape(); b.shows("esc again"); b.escape(); b.shows("← for agents") }, []string{"cleared old"}},
+		{"Escape twice drops a draft", quick, func(b *bench) {
+			b.paste("old")
+			b.escape()
+			b.shows("esc again")
+			b.escape()
+			b.shows("← for agents")
+		}, []string{"cleared old"}},
 		{"C-s puts a draft aside until a prompt is sent", quick, func(b *bench) {
 			b.paste("mine")
 			b.keys("C-s")
@@ -179,11 +185,11 @@ func TestScrolledBox(t *testing.T) {
 		b.paste("a row\nanother\n")
 	}
 	b.shows("─── ↑ 26 more ─") // 15 of 41 rows, at 40 rows of the terminal
-	b.must("resize-window", "-t", "=alpha:", "-x", "120", "-y", "20")
+	b.must("resize-window", "-t", b.pane, "-x", "120", "-y", "20")
 	b.shows("─── ↑ 36 more ─")
 	if s := b.screen(); strings.Contains(s, "❯\u00a0") {
 		t.Errorf("the box's beginning is in sight:\n%s", s)
 	}
-	b.must("resize-window", "-t", "=alpha:", "-x", "30", "-y", "12")
+	b.must("resize-window", "-t", b.pane, "-x", "30", "-y", "12")
 	b.shows("↑ 40 more", "bypass")
 }

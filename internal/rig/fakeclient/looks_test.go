@@ -115,7 +115,7 @@ func TestLooks(t *testing.T) {
 			}
 			want := lowest(strings.ReplaceAll(string(raw), recordedDir, b.host.Workdir), l.rows)
 			rigtest.Eventually(t, within, "the screen to look like "+l.scene, func() (bool, string) {
-				got := lowest(b.must("capture-pane", "-p", "-e", "-t", "=alpha:"), l.rows)
+				got := lowest(b.must("capture-pane", "-p", "-e", "-t", b.pane), l.rows)
 				return got == want, "got\n" + got + "\nwant\n" + want
 			})
 		}

@@ -137,7 +137,7 @@ func (b *bench) tale(end func(hold string), ask func()) {
 func TestRecords(t *testing.T) {
 	// First, since the other's home becomes this process's.
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", Local: true, Trusted: true, BypassAccepted: true})
-	real := &bench{T: t, host: r.Host("alpha")}
+	real := &bench{T: t, host: r.Host("alpha"), pane: "=alpha:"}
 	fake := start(t, fakeclient.Script{Turn: time.Hour, FirstToken: time.Millisecond, Faults: []fakeclient.Fault{
 		{On: fakeclient.OnFile, File: "end", EndTurn: true}, {On: fakeclient.OnFile, File: "ask", Dialog: fakeclient.DialogQuestion},
 	}})

@@ -42,17 +42,20 @@ type screen struct {
 // size is that of the terminal: columns and rows.
 func (s *screen) size() (width, height int) {
 	width, height, err := term.GetSize(1)
-	if err != nil || width < 20 || height < 6 {
+	if err != nil || width < 1 || height < 1 {
 		return 80, 24
 	}
 	return width, height
 }
 
-// enter goes to the alternate screen and asks for framed pastes.
-func (s *screen) enter() { _, _ = os.Stdout.WriteString("\x1b[?1049h\x1b[?2004h\x1b[H\x1b[2J") }
+// enter goes to the alternate screen and asks for framed pastes. What is too long
+// for a row is cut.
+func (s *screen) enter() {
+	_, _ = os.Stdout.WriteString("\x1b[?1049h\x1b[?2004h\x1b[?7l\x1b[H\x1b[2J")
+}
 
 func (s *screen) leave() {
-	_, _ = os.Stdout.WriteString("\x1b[0m\x1b[?25h\x1b[?2004l\x1b[?1049l\x1b]0;\x07")
+	_, _ = os.Stdout.WriteString("\x1b[0m\x1b[?7h\x1b[?2004l\x1b[?1049l\x1b]0;\x07")
 }
 
 // forget makes the next frame be drawn whole.
@@ -71,7 +74,8 @@ func (s *screen) show(f frame) {
 	}
 	for y, row := range f.rows {
 		if row != s.last.rows[y] {
-			b.WriteString(at(0, y) + plainText + row + plainText + "\x1b[K")
+			// Cleared first: at a full row's end the cursor stays on its last column.
+			b.WriteString(at(0, y) + plainText + "\x1b[K" + row + plainText)
 		}
 	}
 	if b.Len() == 0 && f.x == s.last.x && f.y == s.last.y {

@@ -62,6 +62,7 @@ const (
 	OnStart  = "start"  // the first screen is drawn
 	OnPaste  = "paste"  // Fault.Byte bytes of a paste have come
 	OnPasted = "pasted" // a paste has ended, and before what it brought is taken
+	OnTaken  = "taken"  // what a paste brought is in the box
 	OnEnter  = "enter"  // Enter has come, and before it is taken
 	OnTurn   = "turn"   // a turn has begun
 	OnIdle   = "idle"   // a turn has ended

@@ -93,11 +93,12 @@ func (v verdict) check(b *bench) {
 	if v.do != nil {
 		v.do(b)
 	}
+	var s fleet.Status
 	rigtest.Eventually(b, within, v.name+" to be judged", func() (bool, string) {
-		s := b.status()
+		s = b.status()
 		return v.met(s), fmt.Sprintf("%s by %s: %s; draft %q, typable %v\n%s", s.State, s.Rule, s.Why, s.Draft, s.Typable(), b.screen())
 	})
-	if s := b.status(); v.state == detect.Gate && (s.Dialog == nil || len(s.Dialog.Options) != 4) {
+	if v.state == detect.Gate && (s.Dialog == nil || len(s.Dialog.Options) != 4) {
 		b.Errorf("%s: dialog %+v", v.name, s.Dialog)
 	}
 }
