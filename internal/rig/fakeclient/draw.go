@@ -205,7 +205,7 @@ func (c *client) drawFooter(width int) string {
 	switch {
 	case c.exitHint:
 		return "  " + grey + "Press Ctrl-C again to exit"
-	case c.pasteHint > 0:
+	case c.expandable():
 		return "  " + grey + "paste again to expand"
 	}
 	mode, more := "", ""

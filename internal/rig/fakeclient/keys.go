@@ -88,15 +88,18 @@ func (c *client) pasted(text string) {
 		c.typed(cells)
 		return
 	}
-	if at := c.box.at; at > 0 && c.box.cells[at-1].chip != nil && c.box.cells[at-1].chip.text == cells[0].chip.text && c.pasteHint > 0 {
+	if at := c.box.at; at > 0 && c.box.cells[at-1].chip != nil && c.box.cells[at-1].chip.text == cells[0].chip.text && c.expandable() {
 		c.box.cells[at-1].chip.label = cells[0].chip.text
 		c.chips--
 		return
 	}
 	c.typed(cells)
-	c.pasteHint++
-	c.after(expandWait, func() { c.pasteHint-- })
+	c.expandTill = time.Now().Add(expandWait)
+	c.after(expandWait, func() {}) // the footer goes back by then
 }
+
+// expandable tells whether the large paste that came last may still be opened.
+func (c *client) expandable() bool { return time.Now().Before(c.expandTill) }
 
 // typed puts text into the box. A lone digit in an empty box answers the survey.
 func (c *client) typed(cells []cell) {
@@ -304,6 +307,7 @@ func (c *client) enter() {
 	cells := c.box.cells
 	c.remember()
 	c.box.clear()
+	c.expandTill = time.Time{}
 	if strings.TrimSpace(shown(cells)) == "/exit" {
 		c.quit = true
 		return

@@ -40,27 +40,27 @@ type client struct {
 	screen  screen
 	faults  faults
 
-	box       edit
-	chips     int
-	pasteID   string // of the frames of chips
-	stash     []cell
-	history   [][]cell
-	past      int  // how far back in it Up has gone
-	vim       bool // the box has a vim mode
-	vimNow    bool // and is in NORMAL
-	deafTill  time.Time
-	notice    string
-	exitHint  bool // C-c was pressed a moment ago
-	escHint   bool // Escape was pressed on a draft a moment ago
-	pasteHint int  // large pastes that came a moment ago
-	items     []item
-	turn      *turn
-	queue     [][]cell
-	dialog    *dialog
-	survey    bool
-	ticks     int // of the restless footer and the spinner
-	frozen    bool
-	quit      bool
+	box        edit
+	chips      int
+	pasteID    string // of the frames of chips
+	stash      []cell
+	history    [][]cell
+	past       int  // how far back in it Up has gone
+	vim        bool // the box has a vim mode
+	vimNow     bool // and is in NORMAL
+	deafTill   time.Time
+	notice     string
+	exitHint   bool      // C-c was pressed a moment ago
+	escHint    bool      // Escape was pressed on a draft a moment ago
+	expandTill time.Time // a large paste may be opened by another
+	items      []item
+	turn       *turn
+	queue      [][]cell
+	dialog     *dialog
+	survey     bool
+	ticks      int // of the restless footer and the spinner
+	frozen     bool
+	quit       bool
 }
 
 // Main is the program: it draws on the terminal that it was started on until it
