@@ -99,6 +99,9 @@ type turnWait struct {
 // look looks once. over is whether the turn has ended.
 func (w *turnWait) look(ctx context.Context) (over bool, err error) {
 	s := w.f.probeOne(ctx, w.h)
+	if ctx.Err() != nil {
+		return false, nil // what failed is the waiting
+	}
 	if w.lost = s.Err; s.Err != nil {
 		return false, nil // it may come back
 	}
@@ -109,7 +112,9 @@ func (w *turnWait) look(ctx context.Context) (over bool, err error) {
 	w.turn.State = s.State
 	records, err := w.f.recordsSince(ctx, w.h, w.out.Conversation, w.out.offset)
 	if err != nil {
-		w.lost = err
+		if ctx.Err() == nil {
+			w.lost = err
+		}
 		return false, nil
 	}
 	i := slices.IndexFunc(records, func(r transcript.Record) bool {

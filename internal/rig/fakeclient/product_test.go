@@ -28,7 +28,7 @@ func TestProduct(t *testing.T) {
 	prompts := []string{"hello", "two\nlines", "a\n\nb\n\nc", strings.TrimSpace(strings.Repeat("all work and no play ", 60)), lines(60)}
 	for _, p := range prompts {
 		b.judged(detect.Ready)
-		out, err := b.fleet.Send(t.Context(), "alpha", p)
+		out, err := b.fleet.Send(t.Context(), "alpha", p, fleet.SendOptions{})
 		if err != nil || out.Result != fleet.Accepted || out.Record == "" {
 			t.Fatalf("send %.60q: %+v, %v", p, out, err)
 		}
