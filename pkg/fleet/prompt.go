@@ -72,6 +72,15 @@ func (p prompt) marks(mark string) []string {
 	return []string{mark}
 }
 
+// below is what begins the row beneath the input line, if the line shows nothing
+// but the text: behind a command the client shows which arguments it takes.
+func (p prompt) below(mark string) string {
+	if p.command != "" || p.shown != "" || forReader(mark) {
+		return ""
+	}
+	return boxBelow
+}
+
 // forReader tells the input line of the layout for screen readers by its mark.
 func forReader(mark string) bool { return strings.HasPrefix(mark, "$") }
 

@@ -30,6 +30,7 @@ type sending struct {
 // scrolled out of sight, and where it shows a paste in short.
 const (
 	boxMore        = "─── ↑ "
+	boxBelow       = "───"
 	boxPlaceholder = "[Pasted text #"
 )
 
@@ -134,7 +135,7 @@ func (s *sending) typeIn(ctx context.Context, look seen) (tmux.Pasted, error) {
 	typing, cancel := s.f.conns.WithTimeout(context.WithoutCancel(ctx), typeLimit)
 	defer cancel()
 	return tmux.PasteText(typing, s.f.conn(s.h), tmux.Paste{
-		Guard: guard, Chunks: s.prompt.chunks, Shown: s.prompt.shown, Marks: s.prompt.marks(look.Input.Mark), More: boxMore, Menus: s.prompt.menus(),
+		Guard: guard, Chunks: s.prompt.chunks, Shown: s.prompt.shown, Marks: s.prompt.marks(look.Input.Mark), More: boxMore, Below: s.prompt.below(look.Input.Mark), Menus: s.prompt.menus(),
 		Placeholder: boxPlaceholder, Erase: eraseKey, Journal: journalOf(s.h, s.id, a.head(s.id)), Wait: typeWait,
 	})
 }

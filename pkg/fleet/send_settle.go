@@ -175,6 +175,9 @@ func (s *sending) without(ctx context.Context, a attempt, err error) error {
 	}
 	now := s.f.probeOne(ctx, s.h)
 	switch {
+	case now.Err == nil && now.State == detect.Gate:
+		return s.failed(ClassTyped, "the prompt was typed, at least in part, and not submitted: a dialog came in front of it ("+now.Why+"); it may stand beneath, or in the dialog",
+			sendHint(now.Status)+"; then see whether it is in the input box")
 	case now.Err == nil && now.Draft == "" && a.last() == tmux.StageStuck:
 		return s.failed(ClassUnproven, "the prompt was typed and Enter pressed; it is no longer in the input box, and the conversation does not show it", read)
 	case now.Err == nil && now.Draft == "" && now.State == detect.Ready:

@@ -24,6 +24,9 @@ type Paste struct {
 	// place when the line's beginning is scrolled out of sight.
 	Marks []string
 	More  string
+	// Below begins the row beneath the input line. Where it is set, the line must
+	// show the text and nothing else.
+	Below string
 	// Menus begin the rows of a list in which Enter would choose something: if a
 	// row that begins with one of them has come with the text, the text is not
 	// submitted.

@@ -9,8 +9,8 @@ import (
 	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
-// inputScript defines "look", which reads what stands in the input line and
-// below it: $row its first row, $flat all of it in printable ASCII alone, so
+// inputScript defines "look", which reads what stands in the input line and, if
+// nothing tells where that ends, below it: $row its first row, $flat all of it in printable ASCII alone, so
 // that padding, wrapping and the drawing of wide characters make no difference.
 // $scrolled tells that the line's beginning is out of sight. "shows" compares
 // it with the text; "there" is whether what was seen then is still there, by
@@ -33,17 +33,22 @@ MARKS
     *) screen= ;;
   esac
   row=${screen%%"$nl"*}
-  flat=$(flatten "$screen")
+  if [ -n "$below" ]; then flat=$(flatten "${screen%%"$nl$below"*}"); else flat=$(flatten "$screen"); fi
 }
 flatten() { printf '%s' "$1" | LC_ALL=C tr -cd '!-~'; }
 shows() {
   look
   [ "$screen" != "$before" ] || return 1
-  if [ -n "$scrolled" ]; then case $flat in *"$last"*) return 0 ;; *) return 1 ;; esac; fi
+  if [ -n "$scrolled" ]; then ends "$last"; return; fi
   if [ -n "$placeholder" ]; then case $flat in COLLAPSED) return 0 ;; esac; fi
   [ -n "$tail" ] || [ "$row" != "$before_row" ] || return 1
   case $flat in "$head"*) ;; *) return 1 ;; esac
-  case $flat in *"$tail"*) ;; *) return 1 ;; esac
+  [ -z "$head" ] || [ -z "$below" ] || [ "$flat" = "$head" ] || return 1
+  ends "$tail"
+}
+ends() {
+  if [ -n "$below" ]; then case $flat in *"$1") return 0 ;; esac; else case $flat in *"$1"*) return 0 ;; esac; fi
+  return 1
 }
 there() {
   look
@@ -155,7 +160,7 @@ func (p Paste) script(nonce string) string {
 	b.WriteString("typable || { echo \"$nonce changed\"; exit 0; }\n")
 	b.WriteString("drop() { tmux -u delete-buffer -b \"$buffer\" 2>/dev/null; }\n")
 	b.WriteString(p.Journal.script(nonce))
-	b.WriteString(marks(p.Marks) + assign("more", cmp.Or(p.More, nonce)) + assign("placeholder", placeholder))
+	b.WriteString(marks(p.Marks) + assign("more", cmp.Or(p.More, nonce)) + assign("below", p.Below) + assign("placeholder", placeholder))
 	b.WriteString(assign("all", e.all) + assign("head", e.head) + assign("tail", e.tail) + assign("last", e.last))
 	// A placeholder for each chunk, or the last chunk as it is behind one.
 	collapsed := strings.Repeat(`"$placeholder"*`, max(1, len(chunks)))

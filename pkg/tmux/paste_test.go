@@ -20,7 +20,7 @@ import (
 
 // text is a Paste of the box as it is now.
 func (b *boxPane) paste(chunks ...string) Paste {
-	return Paste{Guard: GuardOf(b.only(b.session)), Chunks: chunks, Marks: []string{boxMark}, More: boxMore, Placeholder: boxPlaceholder, Wait: 2 * time.Second}
+	return Paste{Guard: GuardOf(b.only(b.session)), Chunks: chunks, Marks: []string{boxMark}, More: boxMore, Below: "───", Placeholder: boxPlaceholder, Wait: 2 * time.Second}
 }
 
 // pieces cuts a text of ASCII into chunks.
