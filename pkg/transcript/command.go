@@ -38,32 +38,29 @@ func (r Record) Command() (string, bool) {
 // the client are told (2.1.332: /context); others are told by user records.
 const localCommand = "local_command"
 
-// Output is what a command of the client, or a "!" command, printed, without the
-// client's colours. It is false for all other records.
-func (r Record) Output() (string, bool) {
-	if r.Meta || r.Side || !(r.Type == "user" && r.Origin != human || r.Type == "system" && r.Subtype == localCommand) {
+// Output is what a command of the client, or a "!" command of the shell, printed,
+// without the client's colours. It is empty for all other records.
+func (r Record) Output() (text string, shell bool) {
+	if !r.isOutput() {
 		return "", false
 	}
-	text := r.Text()
-	if !isOutput(text) {
-		return "", false
-	}
+	said := r.Text()
 	var parts []string
-	for _, m := range outputs.FindAllStringSubmatch(text, -1) {
+	for _, m := range outputs.FindAllStringSubmatch(said, -1) {
 		// The parts of the expression that did not match are empty.
 		if s := strings.Trim(strings.Join(m[1:], ""), "\n"); s != "" {
 			parts = append(parts, s)
 		}
 	}
-	return ownColours.ReplaceAllString(strings.Join(parts, "\n"), ""), true
+	return ownColours.ReplaceAllString(strings.Join(parts, "\n"), ""), strings.HasPrefix(said, "<bash-")
 }
 
-// ownOutput begins records in which the client puts what a command of its own,
-// or a "!" shell command, printed.
-var ownOutput = []string{"<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-stdout>", "<bash-stderr>"}
-
-// isOutput tells whether a text is such output from its beginning to its end.
-func isOutput(text string) bool {
+// isOutput tells whether a record holds such output and nothing else.
+func (r Record) isOutput() bool {
+	if r.Meta || r.Side || r.Type == "system" && r.Subtype != localCommand || r.Type == "user" && r.Origin == human || r.Type == "assistant" {
+		return false
+	}
+	text := r.Text()
 	for _, tag := range ownOutput {
 		if strings.HasPrefix(text, tag) && (strings.HasSuffix(text, "</"+tag[1:]) || strings.HasSuffix(text, "</bash-stderr>")) {
 			return true
@@ -71,6 +68,10 @@ func isOutput(text string) bool {
 	}
 	return false
 }
+
+// ownOutput begins records in which the client puts what a command of its own,
+// or a "!" shell command, printed.
+var ownOutput = []string{"<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-stdout>", "<bash-stderr>"}
 
 var (
 	outputs = regexp.MustCompile(`(?s)^<local-command-stdout>(.*)</local-command-stdout>$|^<local-command-stderr>(.*)</local-command-stderr>$|` +

@@ -28,10 +28,8 @@ type Record struct {
 	// Summary: it is what a compaction left of the conversation before it.
 	Summary bool
 	// Origin says who gave a user record: "human", "task-notification", or empty
-	// where the version does not tell. Starts: the client began a turn with it,
-	// where the version tells (2.1.332 does, 2.1.217 does not).
+	// where the version does not tell (before 2.1.202) or it is the client's own.
 	Origin string
-	Starts bool
 	Blocks []Block
 }
 
@@ -64,7 +62,6 @@ func ParseRecord(line []byte) (Record, bool) {
 		APIErrorStatus    any       `json:"apiErrorStatus"`
 		IsCompactSummary  bool      `json:"isCompactSummary"`
 		PromptSource      string    `json:"promptSource"`
-		TurnOrigin        string    `json:"turnOrigin"`
 		Origin            origin    `json:"origin"`
 		Message           struct {
 			Content json.RawMessage `json:"content"`
@@ -93,7 +90,7 @@ func ParseRecord(line []byte) (Record, bool) {
 	r := Record{
 		Type: f.Type, Subtype: f.Subtype, ID: f.UUID, Parent: f.ParentUUID, Session: f.SessionID, Dir: f.CWD, At: f.Timestamp,
 		Meta: f.IsMeta, Side: f.IsSidechain, APIError: f.IsAPIErrorMessage,
-		Summary: f.IsCompactSummary, Origin: f.Origin.Kind, Starts: f.TurnOrigin != "", Blocks: parseContent(f.Message.Content),
+		Summary: f.IsCompactSummary, Origin: f.Origin.Kind, Blocks: parseContent(f.Message.Content),
 	}
 	// A person may type these words: then the record says where they came from, or
 	// (before 2.1.300) holds them as a string, not as a list of blocks.
@@ -160,9 +157,5 @@ func (r Record) Prompt() (string, bool) {
 			return "", false
 		}
 	}
-	text := r.Text()
-	if r.Origin != human && isOutput(text) {
-		return "", false
-	}
-	return text, true
+	return r.Text(), !r.isOutput()
 }

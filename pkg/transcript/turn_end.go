@@ -1,6 +1,9 @@
 package transcript
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // End is how a turn ended.
 type End struct {
@@ -21,23 +24,26 @@ type End struct {
 // among them, and what was cut off its beginning may not.
 //
 // A turn ends with a turn_duration record, a refusal of the service, an
-// interruption, or the output of the client's own command or a "!" command; one
-// whose output goes to the model (2.1.332 does that with "!" commands) runs on.
-// Versions before 2.1.202 write no turn_duration, and none writes anything for a
-// turn that was broken off before its first word: then ended is false until the
-// next prompt, Text is what was said so far, and the session's state has to tell.
-// Records of subagents and of the client itself are passed over.
+// interruption, or what a command of the client printed. What a "!" command
+// printed goes to the model in some versions (2.1.217 and 2.1.332; not 2.0.76),
+// so it ends none. Versions before 2.1.202 write no turn_duration, and none
+// writes anything for a turn that was broken off before its first word: then
+// ended is false until the next prompt, Text is what was said so far, and the
+// session's state has to tell. Records of subagents and of the client itself are
+// passed over.
 func TurnEnd(records []Record) (end End, ended bool) {
-	if len(records) == 0 {
-		return End{}, false
-	}
 	var said []string
-	text := func() string { return strings.Join(said, "\n\n") }
-	answered := false // the model has said or done something
+	done := "" // what a "!" command printed
+	answered := false
+	text := func() string {
+		if len(said) == 0 {
+			return done
+		}
+		return strings.Join(said, "\n\n")
+	}
 	for i, r := range records {
 		switch {
 		case i == 0 || r.Side || r.Meta || r.Summary:
-			continue
 		case r.Type == "system" && r.Subtype == "turn_duration":
 			return End{Text: text()}, true
 		case r.APIError:
@@ -52,17 +58,13 @@ func TurnEnd(records []Record) (end End, ended bool) {
 			said = append(said, finalText(r)...)
 		case uses(r, "tool_result"):
 			said = nil
-		default:
-			if out, ok := r.Output(); ok {
-				if !r.Starts {
-					return End{Text: strings.TrimSpace(out)}, true
-				}
-				continue
+		case r.isOutput():
+			out, shell := r.Output()
+			if done, answered = strings.TrimSpace(out), true; !shell {
+				return End{Text: done}, true
 			}
-			if _, ok := r.Prompt(); !ok && !r.Notice() || r.Subtype == queuedCommand {
-				continue
-			}
-			// What follows as a turn of its own shows that this one is over.
+		case r.begins():
+			// A turn of its own shows that this one is over.
 			switch {
 			case r.Parent != "" && r.Parent == records[0].Parent:
 				return End{Text: text(), Interrupted: true}, true
@@ -72,6 +74,13 @@ func TurnEnd(records []Record) (end End, ended bool) {
 		}
 	}
 	return End{Text: text()}, false
+}
+
+// begins tells whether a record begins a turn, as against one that a running
+// turn took in. Of prompts that were queued together the later ones only seem to.
+func (r Record) begins() bool {
+	_, prompt := r.Prompt()
+	return (prompt || r.Notice()) && r.Subtype != queuedCommand
 }
 
 // finalText are the texts of a record behind its last tool_use.
@@ -89,10 +98,5 @@ func finalText(r Record) []string {
 }
 
 func uses(r Record, kind string) bool {
-	for _, b := range r.Blocks {
-		if b.Kind == kind {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Blocks, func(b Block) bool { return b.Kind == kind })
 }

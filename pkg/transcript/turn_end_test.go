@@ -64,7 +64,16 @@ func TestTurnEnd(t *testing.T) {
 		{"2.1.332", "LIMIT 3600", 0, 2, End{Text: "You've hit your 5-hour limit · resets 3:56am (UTC)", Error: true, Status: 429}},
 		{"2.1.332", "ERR 529", 0, 2, End{Interrupted: true}},
 		{"2.1.332", "/compact keep names", 0, 2, End{Text: "Compacted (ctrl+o to see full summary)"}},
-		{"2.1.332", "HOLD k1", 0, 0, End{}}, // the client was killed
+		{"2.1.332", "HOLD k1", 1, 0, End{}}, // the client was killed
+
+		{"2.1.332", "/greet you", 0, 5, End{Text: "greetings to you"}},
+		{"2.1.332", "SAY please go on", 0, 7, End{Text: "please go on\n\nplease go on"}}, // a hook let it
+
+		// A "!" command's output goes to the model, and nothing in it tells.
+		{"2.1.217", "!echo shell; ls -1 | head -3", 0, 4, End{Text: "Done: <bash-stdout>shell"}},
+		{"2.1.217", "/usage", 0, 2, End{Text: "Settings dialog dismissed"}},
+		{"2.1.217", "ERR 401", 0, 2, End{Text: "Please run /login · API Error: 401 authentication_error", Error: true, Status: 401}},
+		{"2.1.217", "WAIT w1", 0, 2, End{Interrupted: true}},
 
 		// This version writes nothing at the end: what comes next tells.
 		{"2.1.85", "SAY hello there", 0, 3, End{Text: "hello there"}},
@@ -137,8 +146,10 @@ func TestTurnEndOf(t *testing.T) {
 		"a prompt that was queued":  {[]Record{ask, say, is(record("user", text("next")), func(r *Record) { r.Subtype = queuedCommand })}, End{Text: "said"}, false},
 		"a notice after words":      {[]Record{ask, say, is(record("user", text("x")), func(r *Record) { r.Origin = taskNotification })}, End{Text: "said"}, true},
 		"typed as a notice":         {[]Record{ask, is(record("user", text("<task-notification>\nx")), func(r *Record) { r.Origin = human })}, End{}, false},
-		"output":                    {[]Record{ask, shell}, End{Text: "a\nb"}, true},
-		"output for the model":      {[]Record{ask, is(shell, func(r *Record) { r.Starts = true })}, End{}, false},
+		"a shell's output":          {[]Record{ask, shell}, End{Text: "a\nb"}, false},
+		"words on a shell's output": {[]Record{ask, shell, say, over}, End{Text: "said"}, true},
+		"a prompt after output":     {[]Record{ask, shell, record("user", text("next"))}, End{Text: "a\nb"}, true},
+		"output":                    {[]Record{ask, record("user", text("<local-command-stdout>a</local-command-stdout>"))}, End{Text: "a"}, true},
 		"output of nothing":         {[]Record{ask, record("user", text("<local-command-stdout></local-command-stdout>"))}, End{}, true},
 		"typed as output":           {[]Record{ask, is(shell, func(r *Record) { r.Origin = human })}, End{}, false},
 	} {
