@@ -76,7 +76,7 @@ var ownOutput = []string{"<local-command-stdout>", "<local-command-stderr>", "<l
 var (
 	outputs = regexp.MustCompile(`(?s)^<local-command-stdout>(.*)</local-command-stdout>$|^<local-command-stderr>(.*)</local-command-stderr>$|` +
 		`^<bash-stdout>(.*?)</bash-stdout>|<bash-stderr>(.*?)</bash-stderr>$`)
-	ownColours = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+	ownColours = regexp.MustCompile(`\x1b\[[?]?[0-9;]*[a-zA-Z]`)
 )
 
 // Unframed is a prompt without the frames in which the client puts large pastes.

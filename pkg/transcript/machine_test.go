@@ -144,3 +144,11 @@ func conversation(t *testing.T) string {
 func prompt(id, dir, text string) string {
 	return fmt.Sprintf(`{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":%s},"uuid":%s,"cwd":%s,"sessionId":"x"}`+"\n", quoted(text), quoted(id), quoted(dir))
 }
+
+// writeProgram writes a program that can be run.
+func writeProgram(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -89,7 +89,8 @@ func (r Record) Notice() bool {
 	if r.Origin != "" {
 		return r.Origin == taskNotification
 	}
-	return strings.HasPrefix(r.Text(), "<task-notification>\n")
+	text := r.Text() // 2.0.76 says nothing else, and has the second
+	return strings.HasPrefix(text, "<task-notification>\n") || strings.HasPrefix(text, "<bash-notification>\n")
 }
 
 // interruptions are what the client writes when a person broke a turn off.

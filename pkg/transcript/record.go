@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -27,6 +28,12 @@ type Record struct {
 	Interrupted bool
 	// Summary: it is what a compaction left of the conversation before it.
 	Summary bool
+	// Resumed: the client wrote it in the model's name when it was resumed amid a
+	// turn that had been cut off.
+	Resumed bool
+	// Size is the length of the record in bytes where only its beginning was read;
+	// its last block then ends where that did.
+	Size int64
 	// Origin says who gave a user record: "human", "task-notification", or empty
 	// where the version does not tell (before 2.1.202) or it is the client's own.
 	Origin string
@@ -35,6 +42,7 @@ type Record struct {
 
 // Block is one part of what was said.
 type Block struct {
+	ID   string // of a tool_use, and of the tool_use that a tool_result is for
 	Kind string // "text", "tool_use", "tool_result", or one that we do not read
 	Text string
 	Tool string // name of the tool
@@ -64,6 +72,7 @@ func ParseRecord(line []byte) (Record, bool) {
 		PromptSource      string    `json:"promptSource"`
 		Origin            origin    `json:"origin"`
 		Message           struct {
+			Model   string          `json:"model"`
 			Content json.RawMessage `json:"content"`
 		} `json:"message"`
 		Content    any        `json:"content"`
@@ -101,6 +110,7 @@ func ParseRecord(line []byte) (Record, bool) {
 	if text, ok := f.Content.(string); ok && f.Type == "system" {
 		r.Blocks = append(r.Blocks, Block{Kind: "text", Text: text})
 	}
+	r.Resumed = r.Type == "assistant" && f.Message.Model == "<synthetic>" && r.Text() == "No response requested."
 	return r, true
 }
 
@@ -117,13 +127,15 @@ func parseContent(raw json.RawMessage) []Block {
 		Input   json.RawMessage `json:"input"`
 		Content json.RawMessage `json:"content"`
 		IsError bool            `json:"is_error"`
+		ID      string          `json:"id"`
+		UseID   string          `json:"tool_use_id"`
 	}
 	if json.Unmarshal(raw, &parts) != nil {
 		return nil
 	}
 	var blocks []Block
 	for _, p := range parts {
-		b := Block{Kind: p.Type, Text: p.Text, Tool: p.Name, Args: string(p.Input), Err: p.IsError}
+		b := Block{ID: cmp.Or(p.UseID, p.ID), Kind: p.Type, Text: p.Text, Tool: p.Name, Args: string(p.Input), Err: p.IsError}
 		if p.Type == "tool_result" {
 			b.Text = joinText(parseContent(p.Content))
 		}

@@ -166,12 +166,12 @@ func TestConfigDir(t *testing.T) {
 	other.write("sessions/"+strconv.Itoa(me)+".json", sample(t, me, "0b-2", start))
 	other.write("projects/-a/0b-2.jsonl", prompt("1", "/a", "one"))
 	look := func() string {
-		q, past := NewQuery(), NewPastQuery("/a")
+		q, past, tail := NewQuery(), NewPastQuery("/a"), NewTailQuery("0b-2", 999)
 		s := q.Parse(a.run(q.Fragment()))
 		if len(s) != 1 {
 			t.Fatalf("%+v", s)
 		}
-		return s[0].ID + " " + strings.Join(past.Parse(a.run(past.Fragment())), " ") + " " + strconv.Itoa(len(ParseRecords(a.run(TailFragment("0b-2", 999)))))
+		return s[0].ID + " " + strings.Join(past.Parse(a.run(past.Fragment())), " ") + " " + strconv.Itoa(len(tail.Parse(a.run(tail.Fragment())).Records))
 	}
 	if got := look(); got != "0a-1  0" {
 		t.Errorf("by default %q", got)

@@ -15,7 +15,8 @@ type End struct {
 	// does not tell.
 	Error  bool
 	Status int
-	// Interrupted: a person broke the turn off, or took the prompt back.
+	// Interrupted: a person broke the turn off or took the prompt back, or the
+	// client went amid it and was resumed.
 	Interrupted bool
 }
 
@@ -48,7 +49,7 @@ func TurnEnd(records []Record) (end End, ended bool) {
 			return End{Text: text()}, true
 		case r.APIError:
 			return End{Text: strings.TrimSpace(r.Text()), Error: true, Status: r.APIStatus}, true
-		case r.Interrupted:
+		case r.Interrupted, r.Resumed:
 			return End{Text: text(), Interrupted: true}, true
 		case r.Type == "assistant":
 			answered = true
