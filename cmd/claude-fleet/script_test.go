@@ -49,6 +49,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"rig":        cmdRig,        // rig NAME[:local,trusted,bypass,proxy,noclient]…: start hosts
 			"until":      cmdUntil,      // until SECONDS REGEXP ARGS…: run claude-fleet until its output matches
+			"code":       cmdCode,       // code N ARGS…: run claude-fleet, which exits with N
 			"prompts":    cmdPrompts,    // prompts COUNT TEXT: the API was given that prompt so often
 			"holding":    cmdHolding,    // holding NAME: wait until the API holds an answer back
 			"release":    cmdRelease,    // release NAME: let it answer

@@ -6,13 +6,13 @@
 // [Fleet] when done. Then there is one method a verb:
 //
 //   - [Fleet.Status] looks at hosts and yields each answer as it comes: a
-//     [Status], whose State is one of pkg/detect's, such as detect.Ready. To
-//     wait for a state, look again every second or so.
+//     [Status], whose State is one of pkg/detect's, such as detect.Ready.
+//   - [Fleet.Wait] yields hosts as they become ready, or come to another state.
 //   - [Fleet.Up] brings sessions up gently; [Fleet.Restart] is the blunt way.
 //   - [Fleet.Send] types a prompt into a session that is proven ready, and
 //     proves that it arrived. A session that was ready a moment ago may not be
 //     now: then the error is of [ClassRefused], and nothing was typed.
-//   - [Fleet.Read] returns what was said last.
+//   - [Fleet.Read] returns what was said last, by lines or by turns.
 //   - [Fleet.Attach] connects a terminal to the session.
 //   - [Fleet.Explain] tells how a state was come to.
 //
