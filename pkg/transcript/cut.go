@@ -1,50 +1,66 @@
 package transcript
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
 
-// parseCut reads a record of which only the beginning came, behind a mark with
-// what is known of the rest. It is false for what is no such record.
-func parseCut(line []byte) (Record, bool) {
-	fields := bytes.SplitN(line, []byte(" "), 8)
-	if len(fields) != 8 || string(fields[0]) != "cut" {
-		return Record{}, false
+// cutLine is a record of which only the beginning came.
+type cutLine struct {
+	line                  []byte // the beginning, made a whole record of
+	size                  int64  // of all of it, in bytes
+	failed, meta, summary bool   // what was found in all of it
+}
+
+// parseCut reads such a record behind its mark. It is false for what is none.
+func parseCut(line []byte) (cutLine, bool) {
+	fields := strings.SplitN(string(line), " ", 8)
+	if len(fields) != 8 || fields[0] != "cut" {
+		return cutLine{}, false
 	}
-	size, err := strconv.ParseInt(string(fields[1]), 10, 64)
+	size, err := strconv.ParseInt(fields[1], 10, 64)
 	if err != nil {
-		return Record{}, false
+		return cutLine{}, false
 	}
-	var f map[string]json.RawMessage
-	if json.Unmarshal(mend(fields[7]), &f) != nil || f == nil {
-		f = map[string]json.RawMessage{}
+	var f map[string]any
+	if json.Unmarshal(mend([]byte(fields[7])), &f) != nil || f == nil {
+		f = map[string]any{}
 	}
-	// What the beginning has is the record's own; the rest was found anywhere.
-	add := func(key string, value []byte) {
-		if _, ok := f[key]; !ok && string(value) != "-" {
-			f[key], _ = json.Marshal(string(value)) // no string fails to marshal
+	// What the beginning has is the record's own, save that it may be cut there;
+	// the rest was found anywhere.
+	complete := func(key string, values ...string) {
+		have, _ := f[key].(string)
+		for _, v := range values {
+			if v != "-" && strings.HasPrefix(v, have) {
+				f[key] = v
+				return
+			}
 		}
 	}
-	add("uuid", fields[2])
-	if _, err := time.Parse(time.RFC3339, string(fields[3])); err == nil {
-		add("timestamp", fields[3])
+	complete("uuid", fields[2])
+	complete("timestamp", fields[3])
+	if at, ok := f["timestamp"].(string); ok {
+		if _, err := time.Parse(time.RFC3339, at); err != nil {
+			delete(f, "timestamp") // it would cost the record
+		}
 	}
-	// A type that stands behind the message is the model's: what is said to it has
-	// it before (2.0.76 to 2.1.332).
-	if _, ok := f["message"]; ok {
-		add("type", []byte("assistant"))
+	if _, ok := f["type"]; ok {
+		complete("type", "user", "assistant", "system", "attachment", "queue-operation")
+	} else if _, ok := f["message"]; ok {
+		// A type that stands behind the message is the model's: what is said to it
+		// has it before (2.0.76 to 2.1.332).
+		f["type"] = "assistant"
 	}
 	whole, err := json.Marshal(f)
-	if err != nil {
-		return Record{}, false
-	}
-	r, ok := ParseRecord(whole)
-	yes := func(i int) bool { return string(fields[i]) == "1" }
-	r.Size, r.Meta, r.Summary = size, r.Meta || yes(5), r.Summary || yes(6)
+	return cutLine{whole, size, fields[4] == "1", fields[5] == "1", fields[6] == "1"}, err == nil
+}
+
+// mark puts what was found into the record that was read of the beginning.
+func (c cutLine) mark(r *Record) {
+	r.Size, r.Meta, r.Summary = c.size, r.Meta || c.meta, r.Summary || c.summary
 	for i := range r.Blocks {
 		b := &r.Blocks[i]
 		switch { // the kind may stand behind what was cut
@@ -53,10 +69,9 @@ func parseCut(line []byte) (Record, bool) {
 		case b.Kind == "" && b.Args != "":
 			b.Kind = "tool_use"
 		case b.Kind == "tool_result":
-			b.Err = b.Err || yes(4)
+			b.Err = b.Err || c.failed
 		}
 	}
-	return r, ok
 }
 
 // mend completes the beginning of a JSON value to a whole one: a string that was

@@ -45,9 +45,10 @@ const (
 // part that is left out, the beginning. Quotes in a string of JSON are escaped, so
 // that a pattern with plain quotes finds no text.
 //
-// It reads pieces of lines, the ends of which are \001, since awk may take a
-// second for ten megabytes of one line (mawk 1.3.4: the time grows with the
-// square); each is looked through together with the end of the piece before it.
+// Where a line may be very long, it reads pieces of lines, the ends of which are
+// \001: awk may take a second for ten megabytes of one line (mawk 1.3.4: the time
+// grows with the square). Each piece is looked through together with the end of
+// the one before. With skip the first line is left out.
 const cutLong = `
 function find(re, skip) { return match(seen, re) ? substr(seen, RSTART + skip, RLENGTH - skip - 1) : "" }
 function look() {
@@ -66,13 +67,15 @@ function take(piece) {
   if (n > short) look()
 }
 function put() {
-  if (n <= short) { if (head ~ types) print head }
+  if (skip) skip = 0
+  else if (n <= short) { if (head ~ types) print head }
   else if (told && n <= long && !result) print head
   else if (told) print mark, "cut", n, id == "" ? "-" : id, at == "" ? "-" : at, failed + 0, meta + 0, summary + 0, substr(head, 1, result ? short : long)
   n = 0; head = seen = id = at = ""; told = result = failed = meta = summary = 0
 }
+!pieces { take($0); put(); next }
 { last = split($0, piece, "\001"); for (i = 1; i < last; i++) { take(piece[i]); put() } take(piece[last]) }
-END { put() }
+END { if (pieces) put() }
 `
 
 // told are the types of the records that say what happened, and of those of the
@@ -82,20 +85,33 @@ const told = `"type":"(user|assistant|system|queued_command|queue-operation)"`
 // readable keeps those records.
 const readable = `LC_ALL=C grep -a -E '` + told + `'`
 
+// wholeLines is up to how long an end awk reads it by lines: 2 MiB in one line
+// take it a hundredth of a second.
+const wholeLines = 2 << 20
+
 // Fragment is the sh text of the query. The line that the end begins in is left
 // out by reading one byte more and dropping all up to the first line feed, so
-// that a record which begins right there is not.
+// that a record which begins right there is not. It starts few programs: on a
+// busy machine each costs more than what it reads.
 func (q TailQuery) Fragment() string {
+	in, out, pieces := "", "", 0
+	if q.max > wholeLines {
+		in, pieces = `tr '\n' '\001' | fold -b -w 4096 | `, 1
+	}
+	if q.max > maxTail/2 { // else what is printed can't be too much
+		out = fmt.Sprintf(" | tail -c %d", maxTail)
+	}
 	return configDir + fmt.Sprintf(`t=$(newest '%s')
 if [ -f "$t" ]; then
-  size=$(wc -c < "$t" | tr -d ' ')
+  size=$(($(wc -c < "$t")))
   printf '%s size %%s\n' "$size"
+  from=+1 skip=0
+  if [ "$size" -gt %d ]; then from=%d skip=1; fi
   LC_ALL=C; export LC_ALL
-  if [ "$size" -gt %d ]; then tail -c %d "$t" | tail -n +2; else cat "$t"; fi |
-    tr '\n' '\001' | fold -b -w 4096 | awk -v mark=%[2]s -v short=%[5]d -v long=%d -v types='%s' '%s' | tail -c %d
+  tail -c $from "$t" | %sawk -v mark=%[2]s -v skip=$skip -v pieces=%[6]d -v short=%[7]d -v long=%[8]d -v types='%[9]s' '%[10]s'%[11]s
 fi
 :
-`, q.id, q.nonce, max(q.max, 0), max(q.max, 0)+1, shortLine, longLine, told, cutLong, maxTail)
+`, q.id, q.nonce, max(q.max, 0), max(q.max, 0)+1, in, pieces, shortLine, longLine, told, cutLong, out)
 }
 
 // Parse reads what the fragment printed.
@@ -105,21 +121,26 @@ func (q TailQuery) Parse(out []byte) Tail {
 	var queue queued
 	for line := range bytes.Lines(out) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
-		switch rest, ok := bytes.CutPrefix(line, []byte(q.nonce+" ")); {
-		case ok && bytes.HasPrefix(rest, []byte("size ")):
-			t.Size, _ = strconv.ParseInt(string(rest[len("size "):]), 10, 64)
-		case ok:
-			if r, ok := parseCut(rest); ok {
-				records = append(records, r)
+		var cut cutLine
+		if rest, ok := bytes.CutPrefix(line, []byte(q.nonce+" ")); ok {
+			if size, ok := bytes.CutPrefix(rest, []byte("size ")); ok {
+				t.Size, _ = strconv.ParseInt(string(size), 10, 64)
+				continue
 			}
-		default:
-			r, ok := ParseRecord(line)
-			if !ok {
-				r, ok = queue.next(line)
+			if cut, ok = parseCut(rest); !ok {
+				continue
 			}
-			if ok {
-				records = append(records, r)
+			line = cut.line
+		}
+		r, ok := ParseRecord(line)
+		if !ok {
+			r, ok = queue.next(line)
+		}
+		if ok {
+			if cut.size > 0 {
+				cut.mark(&r)
 			}
+			records = append(records, r)
 		}
 	}
 	t.Records = once(inOrder(records))

@@ -216,6 +216,36 @@ func TestMend(t *testing.T) {
 	}
 }
 
+// TestMendRecords cuts each record of the real client at many places: what is left
+// is the record so far, and never another one.
+func TestMendRecords(t *testing.T) {
+	for line := range strings.Lines(conversation(t)) {
+		line = strings.TrimSuffix(line, "\n")
+		whole, ok := ParseRecord([]byte(line))
+		if !ok {
+			continue
+		}
+		for at := 1; at <= len(line); at += 1 + len(line)/200 {
+			var f map[string]json.RawMessage
+			if err := json.Unmarshal(mend([]byte(line[:at])), &f); err != nil {
+				t.Fatalf("%s: %v", line[:at], err)
+			}
+			q := NewTailQuery("x", 9)
+			records := q.Parse([]byte(q.nonce + " cut 9 " + whole.ID + " " + whole.At.Format("2006-01-02T15:04:05.000Z07:00") + " 0 0 0 " + line[:at] + "\n"))
+			if len(records.Records) == 0 {
+				if at > len(line)/2 {
+					t.Errorf("%s: nothing", line[:at])
+				}
+				continue // what it was is not among what there is
+			}
+			r := records.Records[0]
+			if r.Type != whole.Type && !strings.HasPrefix(whole.Type, r.Type) || r.Size != 9 || !strings.HasPrefix(whole.Text(), r.Text()) || r.ID != whole.ID || !r.At.Equal(whole.At) {
+				t.Errorf("%s: %+v", line[:at], r)
+			}
+		}
+	}
+}
+
 // FuzzMend holds that the beginning of a JSON object, wherever it was cut, is
 // mended to an object, and that nothing makes it panic.
 func FuzzMend(f *testing.F) {
