@@ -53,7 +53,7 @@ func (f *Fleet) Wait(ctx context.Context, o WaitOptions, hosts ...Host) iter.Seq
 		o.For = []detect.State{detect.Ready}
 	}
 	return func(yield func(Status) bool) {
-		w := wait{fleet: f, WaitOptions: o, outer: ctx}
+		w := waiting{fleet: f, WaitOptions: o, outer: ctx}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		if o.Timeout > 0 {
@@ -73,8 +73,8 @@ func (f *Fleet) Wait(ctx context.Context, o WaitOptions, hosts ...Host) iter.Seq
 	}
 }
 
-// wait is one call of Wait.
-type wait struct {
+// waiting is one call of Wait.
+type waiting struct {
 	WaitOptions
 	fleet  *Fleet
 	outer  context.Context // the caller's: it ends for another reason than the time
@@ -82,7 +82,7 @@ type wait struct {
 }
 
 // group looks at the hosts of one group until all of them are done.
-func (w *wait) group(ctx context.Context, g group, emit func(Status)) {
+func (w *waiting) group(ctx context.Context, g group, emit func(Status)) {
 	left := g.hosts
 	last := map[string]Status{}
 	pause := waitPause
@@ -96,14 +96,8 @@ func (w *wait) group(ctx context.Context, g group, emit func(Status)) {
 			if s.State != detect.Unreachable || ctx.Err() == nil || !seenBefore {
 				last[s.Host.Name] = s.Status // a look that was cut short tells less than the one before
 			}
-			switch {
-			case slices.Contains(w.For, s.State):
-				s.Err = nil // unreachable may be what was waited for
-				emit(s.Status)
-				return
-			case stuck(s.State) && before.State == s.State:
-				s.Err = needsPerson(s.Status)
-				emit(s.Status)
+			if end, done := w.done(before, s.Status); done {
+				emit(end)
 				return
 			}
 			reached = reached || s.State != detect.Unreachable
@@ -134,6 +128,21 @@ func (w *wait) group(ctx context.Context, g group, emit func(Status)) {
 	}
 }
 
+// done tells whether the wait for a host is over, by the newest look and the one
+// before, and with what. One look may be at a moment between two states, such as
+// that in which somebody brings the session up.
+func (w *waiting) done(before, now Status) (Status, bool) {
+	switch {
+	case slices.Contains(w.For, now.State):
+		now.Err = nil // unreachable may be what was waited for
+	case stuck(now.State) && before.State == now.State:
+		now.Err = needsPerson(now)
+	default:
+		return now, false
+	}
+	return now, true
+}
+
 // mendsItself tells whether a machine that is unreachable for that reason may
 // answer although no person does anything.
 func mendsItself(reason string) bool {
@@ -162,7 +171,7 @@ func needsPerson(s Status) error {
 }
 
 // ended is why the wait for a host ended before it was done.
-func (w *wait) ended(s Status) error {
+func (w *waiting) ended(s Status) error {
 	e := &Error{Class: ClassFailed, Host: s.Host.Name, State: s.State, Rule: s.Rule, Err: s.Err}
 	states := make([]string, len(w.For))
 	for i, want := range w.For {

@@ -56,7 +56,7 @@ func TestWait(t *testing.T) {
 			cancel()
 		}
 	}
-	want := []string{"beta down needs person", "alpha ready " + fleet.Class(0).String()}
+	want := []string{"beta down needs a person", "alpha ready " + fleet.Class(0).String()}
 	if len(got) < 2 || !slices.Equal(got[:2], want) || len(got) > 3 || len(got) == 3 && got[2] != "gamma unreachable failed" {
 		t.Errorf("%q", got)
 	}

@@ -52,9 +52,36 @@ func TestWaitEnded(t *testing.T) {
 		if tt.state == detect.Unreachable {
 			s.Err = errors.New("refused")
 		}
-		w := wait{WaitOptions: WaitOptions{For: []detect.State{detect.Ready, detect.Gate}, Timeout: 2 * time.Second}, outer: tt.outer}
+		w := waiting{WaitOptions: WaitOptions{For: []detect.State{detect.Ready, detect.Gate}, Timeout: 2 * time.Second}, outer: tt.outer}
 		if err := w.ended(s); ClassOf(err) != tt.want || !strings.Contains(err.Error(), tt.text) {
 			t.Errorf("%s: %v: %v", tt.state, ClassOf(err), err)
+		}
+	}
+}
+
+// TestWaitDone holds when the wait for a host is over, by two looks.
+func TestWaitDone(t *testing.T) {
+	for _, tt := range []struct {
+		before, now detect.State
+		want        string // the class of what is told; "" for nothing yet
+	}{
+		{"", detect.Ready, "failed"}, {detect.Busy, detect.Ready, "failed"}, {detect.Busy, detect.Limited, "failed"}, // of no error
+		{"", detect.Busy, ""}, {detect.Busy, detect.Busy, ""},
+		{"", detect.Gate, ""}, {detect.Gate, detect.Gate, "needs a person"}, {detect.Busy, detect.Gate, ""}, {detect.Down, detect.Gate, ""},
+		{detect.Down, detect.Down, "needs a person"}, {detect.Crashed, detect.Crashed, "needs a person"}, {detect.Unauth, detect.Unauth, "needs a person"},
+		{detect.Unknown, detect.Unknown, ""}, {detect.Unreachable, detect.Unreachable, ""},
+	} {
+		w := waiting{WaitOptions: WaitOptions{For: []detect.State{detect.Ready, detect.Limited}}}
+		status := func(s detect.State) Status { return Status{Verdict: detect.Verdict{State: s}} }
+		got, done := w.done(status(tt.before), status(tt.now))
+		if done != (tt.want != "") || done && ClassOf(got.Err).String() != tt.want || (got.Err != nil) != (tt.want == "needs a person") {
+			t.Errorf("%s, %s: %v, %v", tt.before, tt.now, done, got.Err)
+		}
+	}
+	w := waiting{WaitOptions: WaitOptions{For: []detect.State{detect.Unreachable, detect.Gate}}}
+	for _, s := range w.For {
+		if got, done := w.done(Status{}, Status{Verdict: detect.Verdict{State: s}, Err: errors.New("x")}); !done || got.Err != nil {
+			t.Errorf("%s was asked for: %v, %v", s, done, got.Err)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (r Record) Output() (text string, shell bool) {
 
 // isOutput tells whether a record holds such output and nothing else.
 func (r Record) isOutput() bool {
-	if r.Meta || r.Side || r.Type == "system" && r.Subtype != localCommand || r.Type == "user" && r.Origin == human || r.Type == "assistant" {
+	if r.Meta || r.Side || !(r.Type == "user" && r.Origin != human || r.Type == "system" && r.Subtype == localCommand) {
 		return false
 	}
 	text := r.Text()

@@ -82,16 +82,20 @@ func TestSince(t *testing.T) {
 			fragment string
 			want     string
 		}{
-			"from the beginning": {SinceFragment("0-1", 0), "1 2 3"},
-			"negative":           {SinceFragment("0-1", -5), "1 2 3"},
-			"after the first":    {SinceFragment("0-1", at+int64(len(first))), "2 3"},
-			"within the second":  {SinceFragment("0-1", at+int64(len(first))+1), "3"},
-			"before a line feed": {SinceFragment("0-1", at+int64(len(first)+len(second))-1), "3"},
-			"at the end":         {SinceFragment("0-1", at+int64(len(all)+len(noise))), ""},
-			"beyond the end":     {SinceFragment("0-1", 1<<40), ""},
-			"no such":            {SinceFragment("0-2", 0), ""},
-			"hostile":            {SinceFragment("0-1' $(touch x) /../*", 0), ""},
-			"glob":               {SinceFragment("*", 0), ""},
+			"from the beginning":  {SinceFragment("0-1", 0), "1 2 3"},
+			"negative":            {SinceFragment("0-1", -5), "1 2 3"},
+			"after the first":     {SinceFragment("0-1", at+int64(len(first))), "2 3"},
+			"within the second":   {SinceFragment("0-1", at+int64(len(first))+1), "3"},
+			"before a line feed":  {SinceFragment("0-1", at+int64(len(first)+len(second))-1), "3"},
+			"at the end":          {SinceFragment("0-1", at+int64(len(all)+len(noise))), ""},
+			"beyond the end":      {SinceFragment("0-1", 1<<40), ""},
+			"no such":             {SinceFragment("0-2", 0), ""},
+			"hostile":             {SinceFragment("0-1' $(touch x) /../*", 0), ""},
+			"glob":                {SinceFragment("*", 0), ""},
+			"tail of all":         {TailFragment("0-1", 1<<20), "1 2 3"},
+			"tail cuts a record":  {TailFragment("0-1", int64(len(third)+len(noise))+5), "3"},
+			"tail is the record":  {TailFragment("0-1", int64(len(third)+len(noise))), "3"},
+			"tail below a record": {TailFragment("0-1", int64(len(third)+len(noise))-1), ""},
 		} {
 			var ids []string
 			for _, r := range ParseRecords(a.run(tt.fragment)) {

@@ -104,7 +104,17 @@ func sent(r Record) []string {
 // is not among them: ParseRecords passes over what is left of it. The id must be
 // one that Query found.
 func SinceFragment(id string, offset int64) string {
-	return configDir + fmt.Sprintf("t=$(newest '%s')\n[ -f \"$t\" ] && tail -c +%d \"$t\" | %s\n:\n", safeID(id), max(offset, 0)+1, readable)
+	return tailFragment(id, fmt.Sprintf("+%d", max(offset, 0)+1))
+}
+
+// TailFragment is the sh text that prints the turn records in the last max
+// bytes of a conversation.
+func TailFragment(id string, max int64) string {
+	return tailFragment(id, fmt.Sprint(max))
+}
+
+func tailFragment(id, from string) string {
+	return configDir + fmt.Sprintf("t=$(newest '%s')\n[ -f \"$t\" ] && tail -c %s \"$t\" | %s\n:\n", safeID(id), from, onlyTurns)
 }
 
 // safeID drops what is not part of a conversation's id, which stands unquoted

@@ -1,6 +1,9 @@
 package transcript
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // queued follows the client's queue of prompts through a conversation. Up to
 // 2.1.85 its operations are all that tells of a prompt which a running turn took
@@ -17,11 +20,11 @@ func (q *queued) next(line []byte) (Record, bool) {
 		SessionID string          `json:"sessionId"`
 		Timestamp json.RawMessage `json:"timestamp"`
 	}
-	if json.Unmarshal(line, &f) != nil || f.Type != "queue-operation" {
+	if !bytes.Contains(line, []byte(queueOperation)) || json.Unmarshal(line, &f) != nil || f.Type != queueOperation {
 		return Record{}, false
 	}
 	switch f.Operation {
-	case "enqueue":
+	case enqueue:
 		if f.Content != nil {
 			*q = append(*q, *f.Content)
 		}

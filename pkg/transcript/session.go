@@ -58,8 +58,12 @@ const configDir = `base=${CLAUDE_CONFIG_DIR:-$HOME/.claude}
 newest() { ls -t -- "$base"/projects/*/"$1.jsonl" 2>/dev/null | head -n 1; }
 `
 
-// onlyTurns keeps the records that say what happened in a conversation.
-const onlyTurns = `LC_ALL=C grep -a -E '"type":"(user|assistant|system|queue-operation|queued_command)"'`
+// told finds the records that say what happened in a conversation, and what was
+// put into the queue of prompts and taken out.
+const told = `"type":"(user|assistant|system|queue-operation|queued_command)"`
+
+// onlyTurns keeps those records.
+const onlyTurns = `LC_ALL=C grep -a -E '` + told + `'`
 
 // Fragment is the sh text of the query. The start time of a process is field
 // 22 of its stat file, counted behind the parenthesis that closes its name;

@@ -78,13 +78,6 @@ function put() {
 END { if (pieces) put() }
 `
 
-// told are the types of the records that say what happened, and of those of the
-// queue, by which a running turn takes a prompt in.
-const told = `"type":"(user|assistant|system|queued_command|queue-operation)"`
-
-// readable keeps those records.
-const readable = `LC_ALL=C grep -a -E '` + told + `'`
-
 // wholeLines is up to how long an end awk reads it by lines: 2 MiB in one line
 // take it a hundredth of a second.
 const wholeLines = 2 << 20
@@ -132,11 +125,11 @@ func (q TailQuery) Parse(out []byte) Tail {
 			}
 			line = cut.line
 		}
-		r, ok := ParseRecord(line)
+		r, ok := queue.next(line)
 		if !ok {
-			r, ok = queue.next(line)
+			r, ok = ParseRecord(line)
 		}
-		if ok {
+		if ok && !r.Enqueued() { // one that is taken in is told of then
 			if cut.size > 0 {
 				cut.mark(&r)
 			}
