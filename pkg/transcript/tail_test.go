@@ -153,6 +153,31 @@ func TestTailCuts(t *testing.T) {
 	}
 }
 
+// TestTailAcrossPieces has what is looked for in long records across the places
+// where their lines are taken to pieces.
+func TestTailAcrossPieces(t *testing.T) {
+	a := newAccount(t)
+	var text strings.Builder
+	const n, piece = 60, 4096
+	for i := range n {
+		id := fmt.Sprintf("r-%02d", i)
+		plain := result(id, "", true)
+		at := text.Len() + strings.Index(plain, `"is_error"`)
+		pad := shortLine + piece - (at+shortLine)%piece - 1 - i // the field then begins 1+i before the end of a piece
+		text.WriteString(result(id, strings.Repeat("y", pad+piece), true))
+	}
+	a.write("projects/-a/0-1.jsonl", text.String())
+	tail := a.tail("0-1", 1<<30)
+	if len(tail.Records) != n {
+		t.Fatalf("%d records", len(tail.Records))
+	}
+	for i, r := range tail.Records {
+		if want := fmt.Sprintf("r-%02d", i); r.ID != want || r.At.IsZero() || r.Size == 0 || !r.Blocks[0].Err {
+			t.Errorf("%s: %+.300v", want, r)
+		}
+	}
+}
+
 // TestTailKeepsTheNewest has more than may be printed.
 func TestTailKeepsTheNewest(t *testing.T) {
 	a := newAccount(t)

@@ -146,6 +146,7 @@ func TestTurnEndOf(t *testing.T) {
 		"a prompt that was queued":  {[]Record{ask, say, is(record("user", text("next")), func(r *Record) { r.Subtype = queuedCommand })}, End{Text: "said"}, false},
 		"a notice after words":      {[]Record{ask, say, is(record("user", text("x")), func(r *Record) { r.Origin = taskNotification })}, End{Text: "said"}, true},
 		"typed as a notice":         {[]Record{ask, is(record("user", text("<task-notification>\nx")), func(r *Record) { r.Origin = human })}, End{}, false},
+		"resumed amid it":           {[]Record{ask, say, is(record("assistant", text("No response requested.")), func(r *Record) { r.Resumed = true })}, End{Text: "said", Interrupted: true}, true},
 		"a shell's output":          {[]Record{ask, shell}, End{Text: "a\nb"}, false},
 		"words on a shell's output": {[]Record{ask, shell, say, over}, End{Text: "said"}, true},
 		"a prompt after output":     {[]Record{ask, shell, record("user", text("next"))}, End{Text: "a\nb"}, true},
