@@ -6,7 +6,7 @@ GOLANGCI_LINT_VERSION := v2.15.0
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/claude-fleet
 LINT := $(CACHE)/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
 
-.PHONY: build demo shell test lint bench fuzz setup setup-test record record-diff record-judge
+.PHONY: build demo shell test lint bench fuzz chaos setup setup-test record record-diff record-judge
 
 build:
 	$(GO) build -o bin/claude-fleet ./cmd/claude-fleet
@@ -45,6 +45,12 @@ bench:
 FUZZTIME ?= 20s
 fuzz:
 	@scripts/fuzz $(FUZZTIME)
+
+# Senders, links and scripts killed RUNS times at random points of a sending, and
+# what became of each prompt. SEED repeats the runs of an earlier time.
+RUNS ?= 300
+chaos: setup-test
+	CLAUDE_FLEET_CHAOS=$(RUNS) CLAUDE_FLEET_CHAOS_SEED=$(SEED) $(GO) test -v -count=1 -timeout 6h -run '^TestChaos$$' ./pkg/fleet
 
 # The screens of any version of the client, into recordings/CLIENT-SIZE: see
 # AGENTS.md, "A new version of the client".
