@@ -82,7 +82,11 @@ type trigger struct {
 // reached waits for the trigger; false when the sending ended before.
 func (c *chaosHost) reached(t *testing.T, id string, tr trigger, done <-chan struct{}) bool {
 	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
+	every := 10 * time.Millisecond
+	if tr.step == "lock" {
+		every = 50 * time.Millisecond // each look is a process
+	}
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for tr.step != "" {
 		stage := c.stage(id)

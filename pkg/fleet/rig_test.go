@@ -1,12 +1,9 @@
 package fleet_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -80,90 +77,6 @@ func count(r *rig.Rig, prompt string) int {
 		}
 	}
 	return n
-}
-
-// TestSendOnce has many senders at one session: each prompt is either accepted
-// and reaches the API whole and once, or is refused and never does.
-func TestSendOnce(t *testing.T) {
-	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", Trusted: true, BypassAccepted: true})
-	f := open(t, r)
-	up(t, f)
-	const senders = 6
-	errs := make([]error, senders)
-	prompt := func(i int) string { return fmt.Sprintf("sender %d\nsays this\nin three lines", i) }
-	var wg sync.WaitGroup
-	for i := range senders {
-		wg.Go(func() { _, errs[i] = f.Send(t.Context(), "alpha", prompt(i), fleet.SendOptions{}) })
-	}
-	wg.Wait()
-	waitReady(t, f)
-	accepted := 0
-	for i, err := range errs {
-		want := 0
-		switch {
-		case err == nil:
-			accepted, want = accepted+1, 1
-		case fleet.ClassOf(err) != fleet.ClassRefused:
-			t.Errorf("sender %d: %v", i, err)
-		}
-		if n := count(r, prompt(i)); n != want {
-			t.Errorf("sender %d (%v): the API has its prompt %d times, not %d", i, err, n, want)
-		}
-	}
-	if accepted == 0 {
-		t.Errorf("nobody got through: %v", errors.Join(errs...))
-	}
-	if n := len(r.API().Prompts()); n != accepted {
-		t.Errorf("the API has %d prompts for %d accepted: %q", n, accepted, r.API().Prompts())
-	}
-}
-
-// TestSendWithBrokenLink cuts the link at random points of a send. Whatever
-// Send then says must be true.
-func TestSendWithBrokenLink(t *testing.T) {
-	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", Trusted: true, BypassAccepted: true, Proxy: true})
-	f := open(t, r)
-	up(t, f)
-	proxy := r.Host("alpha").Proxy
-	results := map[fleet.Result]int{}
-	for i := range 12 {
-		waitReady(t, f)
-		prompt := fmt.Sprintf("prompt %d over a bad link", i)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		cut := time.AfterFunc(time.Duration(i)*250*time.Millisecond, proxy.Cut)
-		out, err := f.Send(ctx, "alpha", prompt, fleet.SendOptions{})
-		cut.Stop()
-		cancel()
-		results[out.Result]++
-		switch out.Result {
-		case fleet.Accepted:
-			if err != nil {
-				t.Errorf("%d: accepted with %v", i, err)
-			}
-			rigtest.Eventually(t, 10*time.Second, "the accepted prompt to reach the API", func() (bool, string) {
-				return count(r, prompt) == 1, fmt.Sprint(count(r, prompt))
-			})
-		case fleet.Refused, fleet.Unreachable:
-			waitReady(t, f)
-			if s := state(t, f, "alpha"); count(r, prompt) != 0 || s.Draft != "" {
-				t.Errorf("%d: %s (%v), but the API has it %d times and the draft is %q", i, out.Result, err, count(r, prompt), s.Draft)
-			}
-		case fleet.Typed, fleet.Submitted:
-			// Said to be in doubt; it must still not be there twice. A draft
-			// that stayed is taken out as a person would.
-			if n := count(r, prompt); n > 1 {
-				t.Errorf("%d: doubled: %d", i, n)
-			}
-			if s := state(t, f, "alpha"); s.Draft != "" {
-				if _, err := r.Host("alpha").Tmux(ctx, "send-keys", "-t", "=claude:", "C-c"); err != nil {
-					t.Log(err)
-				}
-			}
-		default:
-			t.Errorf("%d: no result: %v", i, err)
-		}
-	}
-	t.Logf("results: %v", results)
 }
 
 // TestStatusDoesNotWait has one host that hangs: the others are yielded at

@@ -68,7 +68,7 @@ func arrived(t *testing.T, r *rig.Rig, host string, prompts []string, apart bool
 
 // TestManyMachines has four processes on two machines, with a home and a table
 // each, send three prompts one after the other to one session over SSH: at first
-// to a session that is ready, and then also into the client's own queue.
+// to one that is ready, and then into the client's own queue behind a turn.
 func TestManyMachines(t *testing.T) {
 	bin := buildBinary(t)
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", Trusted: true, BypassAccepted: true})
@@ -79,7 +79,15 @@ func TestManyMachines(t *testing.T) {
 		var all sync.WaitGroup
 		var mu sync.Mutex
 		var prompts []string
-		results := map[string]int{}
+		results := map[fleet.Result]int{}
+		want := fleet.Accepted
+		if way != "" {
+			want = fleet.Queued
+			if s := machines[0].run(t, "HOLD crowd", "send", "--json", "alpha", "-"); s.code != 0 {
+				t.Fatal(s)
+			}
+			rigtest.Eventually(t, drawn, "the turn to run", func() (bool, string) { return r.API().Holding("crowd") > 0, "" })
+		}
 		for p := range 4 {
 			all.Go(func() {
 				for n := range 3 {
@@ -93,18 +101,19 @@ func TestManyMachines(t *testing.T) {
 					}
 					s := machines[p%2].until(t, prompt, args...)
 					mu.Lock()
-					results[string(s.Result)]++
+					results[s.Result]++
 					mu.Unlock()
 				}
 			})
 		}
 		all.Wait()
 		t.Logf("send %s: %v", way, results)
+		if results[want] != len(prompts) {
+			t.Errorf("send %s: %v, want %d %s", way, results, len(prompts), want)
+		}
+		r.API().Release("crowd")
 		if draft := h.settled(t); draft != "" {
 			t.Errorf("in the box is %q", draft)
-		}
-		if n := results[string(fleet.Accepted)] + results[string(fleet.Queued)]; n != len(prompts) || way == "" && results[string(fleet.Queued)] > 0 {
-			t.Errorf("send %s: %v", way, results)
 		}
 		arrived(t, r, "alpha", prompts, way == "")
 	}
