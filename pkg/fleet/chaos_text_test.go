@@ -28,6 +28,8 @@ var chaosTexts = []chaosText{
 	{name: "30 lines", make: func(tag string) string { return taggedLines(tag, 30) }},
 	{name: "2 kB", make: func(tag string) string { return taggedLine(tag, 2<<10) }},
 	{name: "30 kB", make: func(tag string) string { return taggedLines(tag, 900) }},
+	// Its turn runs while the same is sent again.
+	{name: "long turn", make: func(tag string) string { return tag + " is the first line\nSTREAM 6\n" + tag + " is the last" }},
 	{name: "shell", make: func(tag string) string { return "!echo " + tag + " in the shell" }, mute: true},
 	{name: "command", make: func(tag string) string { return "/" + relayCommand + " " + tag + " by a command" },
 		api: func(prompt string) string {

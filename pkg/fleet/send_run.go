@@ -140,8 +140,16 @@ func (s *sending) typeIn(ctx context.Context, look seen) (tmux.Pasted, error) {
 	})
 }
 
-// refuse ends a send that typed nothing: what was put aside is put back.
+// refuse ends a send that typed nothing: what was put aside is put back. But what
+// is in its way may come of an earlier attempt of the same id, which was on its
+// way still when the host was asked for it. An attempt is written down before its
+// first byte, so that now the host knows.
 func (s *sending) refuse(ctx context.Context, err error) error {
+	if s.given && ClassOf(err) == ClassRefused {
+		if a, e := s.f.attempt(ctx, s.h, s.id); e == nil && a.last() != tmux.StageErased {
+			return s.settle(ctx, a)
+		}
+	}
 	s.unstash(ctx)
 	if s.out.Interrupted {
 		s.warn("a turn was interrupted for the prompt")

@@ -55,7 +55,7 @@ func TestManySenders(t *testing.T) {
 func arrived(t *testing.T, r *rig.Rig, host string, prompts []string, apart bool) {
 	t.Helper()
 	for _, p := range prompts {
-		tag, _, _ := strings.Cut(p, " ")
+		tag, _, _ := strings.Cut(strings.TrimPrefix(p, "HOLD "), " ")
 		is, err := truthOf(r, r.Host(host), chaosText{mute: !apart}, p, tag)
 		if err != nil || is.records != 1 || len(is.parts) > 0 || apart && is.given != 1 {
 			t.Errorf("%q is there %+v, %v", p, is, err)
@@ -131,5 +131,30 @@ func (m machine) until(t *testing.T, stdin string, args ...string) said {
 			return s
 		}
 		pause(200*time.Millisecond, nil)
+	}
+}
+
+// TestSendTwins sends one prompt twice at once under one id, as a caller does who
+// takes a slow sender for a dead one: it is typed once, and both say so, although
+// its turn runs by the time the second one looks.
+func TestSendTwins(t *testing.T) {
+	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", Trusted: true, BypassAccepted: true})
+	f := open(t, r, fleet.WithTimeout(time.Minute))
+	up(t, f)
+	for round := range 3 {
+		hold := fmt.Sprintf("twins%dq", round)
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() {
+				out, err := f.Send(t.Context(), "alpha", "HOLD "+hold, fleet.SendOptions{ID: hold})
+				if err != nil || out.Result != fleet.Accepted || out.Record == "" {
+					t.Errorf("round %d: %s, %v", round, out.Result, err)
+				}
+			})
+		}
+		all.Wait()
+		r.API().Release(hold)
+		waitReady(t, f)
+		arrived(t, r, "alpha", []string{"HOLD " + hold}, false)
 	}
 }
