@@ -21,9 +21,10 @@ const (
 	stallKill  fault = "stall, kill -9"
 	killSSHD   fault = "kill -9 sshd"
 	killScript fault = "kill -9 script"
+	twin       fault = "sent again" // while the first goes on
 )
 
-var faults = []fault{killSender, cut, stall, stallCut, stallKill, killSSHD, killScript}
+var faults = []fault{killSender, cut, stall, stallCut, stallKill, killSSHD, killScript, twin}
 
 // point is where a sending was when it was hit, by what its host shows.
 type point string
