@@ -65,9 +65,9 @@ func (p chaosPlan) trigger(whole time.Duration) trigger {
 	length := whole
 	switch p.step {
 	case "lock", string(tmux.StageTyping):
-		length = whole / 2
+		length = whole / 3
 	case string(tmux.StageEnter), string(tmux.StageSubmitted):
-		length = whole / 6
+		length = whole / 12
 	}
 	return trigger{p.step, time.Duration(p.moment * float64(length))}
 }
