@@ -37,9 +37,10 @@ $(LINT):
 lint: $(LINT)
 	$(LINT) run ./...
 
-# What it costs to judge a screen: time and allocations.
+# What it costs to judge a screen, in time and allocations, and to read the end of
+# a large conversation, beside tail.
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem ./pkg/detect
+	$(GO) test -run '^$$' -bench . -benchmem ./pkg/detect ./pkg/transcript
 
 # Every fuzz target for FUZZTIME each.
 FUZZTIME ?= 20s

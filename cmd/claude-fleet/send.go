@@ -81,7 +81,12 @@ func (a *app) runSend(ctx context.Context, given []string, f sendFlags, timeoutS
 	}
 	return a.with(func(fl *fleet.Fleet) error {
 		hosts, err := fl.Select(names...)
-		if err != nil {
+		switch {
+		case err != nil && f.file != "":
+			return usagef("send: %w (with --file every argument is a host); nothing was sent", err)
+		case err != nil && len(names) > 1:
+			return usagef("send: %w (all but the last argument are hosts: quote a prompt of several words); nothing was sent", err)
+		case err != nil:
 			return err
 		}
 		if len(hosts) > 1 && !f.yes {

@@ -78,6 +78,10 @@ func (s *sending) run(ctx context.Context) error {
 		if look.Err != nil {
 			return s.refuse(ctx, look.Err)
 		}
+		if look.pane != nil && look.pane.Sender != "" && !look.Typable() && time.Now().Before(locked) && wait(ctx, pause) {
+			try-- // what is on the screen is another sender's work
+			continue
+		}
 		ready, err := s.makeWay(ctx, look)
 		if err != nil {
 			return s.refuse(ctx, err)

@@ -83,14 +83,12 @@ func (s *sending) makeWay(ctx context.Context, look seen) (ready bool, err error
 	return true, nil
 }
 
-// mark notes that a step was taken; false when it had been before.
-func (s *sending) mark(step string) bool {
+// mark notes that a step was taken.
+func (s *sending) mark(step string) {
 	if s.did == nil {
 		s.did = map[string]bool{}
 	}
-	before := s.did[step]
 	s.did[step] = true
-	return !before
 }
 
 // step presses a key at the session as it was seen, once in a send, and looks

@@ -11,7 +11,7 @@ import (
 // FuzzQueryParse holds that nothing makes the reader panic, and that it gives
 // panes of the sessions asked for only. NONCE stands for the query's nonce.
 func FuzzQueryParse(f *testing.F) {
-	pane := "NONCE\tpane\twork\t%0\t1\t0\t0\t0\t0\t0\t80\t24\t0\t1700000000\t/dev/pts/0\nNONCE\tabout\t%0\t1700000000\t\tx\tsh\n"
+	pane := "NONCE\tpane\twork\t%0\t1\t0\t0\t0\t0\t0\t80\t24\t0\t1700000000\t/dev/pts/0\nNONCE\tabout\t%0\t1700000000\t\tx\t\tsh\n"
 	for _, seed := range []string{
 		"", "NONCE", "NONCE\n", "NONCE \n", "NONCE\tversion\ttmux 3.3a\n" + pane + "NONCE\tpath\t%0\t/a\nb\nNONCE\ttitle\t%0\tx\ty\nNONCE screen 0\nrow\n\nNONCE end 0\n",
 		"NONCE\tmissing\n", "NONCE\terror\tno server running on /x\n", "NONCE\terror\n", pane + "NONCE screen 0\nno end", "NONCE screen 9\nx\nNONCE end 9\n", "NONCE end 0\n",
@@ -37,7 +37,10 @@ func TestQueryParse(t *testing.T) {
 	n := q.nonce
 	pane := func(session, id, pid string) string {
 		return n + "\tpane\t" + session + "\t" + id + "\t" + pid + "\t1\t0\t1\t3\t4\t80\t24\t2\t1700000000\t/dev/pts/0\n" +
-			n + "\tabout\t" + id + "\t1700000000\t137\ta note\tmy\x20sh\n"
+			n + "\tabout\t" + id + "\t1700000000\t137\ta note\t12-34\tmy\x20sh\n" +
+			n + "\tclient\t" + id + "\t1700000000\t1700000000\n" +
+			n + "\tclient\t" + id + "\t1700000000\t1700000009\n" +
+			n + "\tclient\t" + id + "\t1700000000\t1700000007\n"
 	}
 	for name, tt := range map[string]struct {
 		out   string
@@ -59,7 +62,7 @@ func TestQueryParse(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, snap, err)
 		}
 		if tt.panes == 1 {
-			if p := snap.Panes[0]; !p.Dead || !p.Alternate || p.InMode || p.CursorX != 3 || p.CursorY != 4 || p.Attached != 2 || !p.Ended || p.ExitCode != 137 || p.Command != "my sh" || p.Note != "a note" {
+			if p := snap.Panes[0]; !p.Dead || !p.Alternate || p.InMode || p.CursorX != 3 || p.CursorY != 4 || p.Attached != 2 || !p.Ended || p.ExitCode != 137 || p.Command != "my sh" || p.Note != "a note" || p.Sender != "12-34" || p.Touched.Unix() != 1700000009 {
 				t.Errorf("%s: %+v", name, p)
 			}
 		}
@@ -72,10 +75,10 @@ func TestDescribe(t *testing.T) {
 		about string
 		want  Pane
 	}{
-		{"5\t7\tn\tsh", Pane{Launched: time.Unix(5, 0), Ended: true, ExitCode: 7, Note: "n", Command: "sh"}},
-		{"\t\t\tsh", Pane{Command: "sh"}},
-		{"zz\tzz\t\tsh", Pane{Command: "sh"}},
-		{"-1\t0\t\ta\tb", Pane{Ended: true, Command: "a\tb"}},
+		{"5\t7\tn\t12-34\tsh", Pane{Launched: time.Unix(5, 0), Ended: true, ExitCode: 7, Note: "n", Sender: "12-34", Command: "sh"}},
+		{"\t\t\t\tsh", Pane{Command: "sh"}},
+		{"zz\tzz\t\t\tsh", Pane{Command: "sh"}},
+		{"-1\t0\t\t\ta\tb", Pane{Ended: true, Command: "a\tb"}},
 		{"5\t7", Pane{}},
 	} {
 		var p Pane

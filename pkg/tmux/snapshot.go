@@ -43,6 +43,7 @@ type Pane struct {
 	Ended         bool      // the launched command did; ExitCode is then its exit code
 	ExitCode      int
 	Note          string // what Note left; anybody may have set it
+	Sender        string // what the lock holds: empty, or a sender that may have died
 	TTY, Command  string // Command is tmux's pane_current_command
 	Path, Title   string
 	Screen        []byte // what capture-pane -p -e printed; nil when the pane vanished first
@@ -112,7 +113,7 @@ func (q Query) Fragment() string {
 	fmt.Fprintf(&b, "printf '%s\\tversion\\t%%s\\n' \"$(tmux -V 2>&1)\"\n", n)
 	fmt.Fprintf(&b, "panes=$(tmux -u list-panes -a -F %s \\; list-panes -a -F %s \\; list-panes -a -F %s \\; list-panes -a -F %s \\; list-clients -F %s 2>&1) || { printf '%s\\terror\\t%%s\\n' \"$panes\"; exit 0; }\n",
 		format("pane", paneFormat...),
-		format("about", "#{pane_id}", "#{"+LaunchedOption+"}", "#{"+EndedOption+"}", "#{"+NoteOption+"}", "#{pane_current_command}"),
+		format("about", "#{pane_id}", "#{"+LaunchedOption+"}", "#{"+EndedOption+"}", "#{"+NoteOption+"}", "#{"+LockOption+"}", "#{pane_current_command}"),
 		format("path", "#{pane_id}", "#{pane_current_path}"),
 		format("title", "#{pane_id}", "#{pane_title}"),
 		format("client", "#{pane_id}", "#{client_created}", "#{client_activity}"), n)
@@ -197,7 +198,7 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 			if !slices.ContainsFunc(snap.Panes, func(o Pane) bool { return o.Session == p.Session && o.ID == p.ID }) {
 				snap.Panes = append(snap.Panes, p)
 			}
-		case fields[0] == "about" && len(fields) > 5:
+		case fields[0] == "about" && len(fields) > 6:
 			abouts[fields[1]] = fields[2:]
 		case fields[0] == "client" && len(fields) == 4:
 			// A client's activity is its last key, click or focus, and at first the
@@ -241,7 +242,7 @@ func serverAbsent(text string) bool {
 // describe reads an about record: options, which anybody can set to anything,
 // and the command's name, in which a TAB is the command's own.
 func (p *Pane) describe(f []string) {
-	if len(f) < 4 {
+	if len(f) < 5 {
 		return
 	}
 	if n, err := strconv.ParseInt(f[0], 10, 64); err == nil && n > 0 {
@@ -250,7 +251,7 @@ func (p *Pane) describe(f []string) {
 	if n, err := strconv.Atoi(f[1]); err == nil {
 		p.Ended, p.ExitCode = true, n
 	}
-	p.Note, p.Command = f[2], strings.Join(f[3:], "\t")
+	p.Note, p.Sender, p.Command = f[2], f[3], strings.Join(f[4:], "\t")
 }
 
 func parsePane(f []string) (Pane, error) {
