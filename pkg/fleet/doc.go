@@ -12,6 +12,11 @@
 //   - [Fleet.Send] types a prompt into a session that is proven ready, and
 //     proves that it arrived. A session that was ready a moment ago may not be
 //     now: then the error is of [ClassRefused], and nothing was typed.
+//     [Fleet.SendAll] does so to several hosts, [Fleet.Outcome] asks a host what
+//     became of an earlier sending.
+//   - [Fleet.WaitTurn] waits until the turn of a prompt has ended and gives its
+//     final text; [Fleet.SendAndWait] is both.
+//   - [Fleet.Wait] waits until hosts are in a state.
 //   - [Fleet.Read] returns what was said last, by lines or by turns.
 //   - [Fleet.Attach] connects a terminal to the session.
 //   - [Fleet.Explain] tells how a state was come to.
