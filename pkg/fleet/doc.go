@@ -16,7 +16,6 @@
 //     became of an earlier sending.
 //   - [Fleet.WaitTurn] waits until the turn of a prompt has ended and gives its
 //     final text; [Fleet.SendAndWait] is both.
-//   - [Fleet.Wait] waits until hosts are in a state.
 //   - [Fleet.Read] returns what was said last, by lines or by turns.
 //   - [Fleet.Attach] connects a terminal to the session.
 //   - [Fleet.Explain] tells how a state was come to.
