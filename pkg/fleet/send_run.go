@@ -110,7 +110,7 @@ func (s *sending) run(ctx context.Context) error {
 			return s.refuse(ctx, failed(s.h.Name, "sending", err))
 		case how == tmux.PastedNothing:
 			return s.refuse(ctx, &Error{Class: ClassRefused, Host: s.h.Name, State: look.State, Rule: look.Rule,
-				Msg: "not sent: " + neutral(err.Error()), Hint: "try again in a moment", Err: err})
+				Msg: "not sent: " + neutral(err.Error()), Hint: refusedHint(err), Err: err})
 		}
 		if how == tmux.PastedMenu {
 			s.unstash(ctx)
@@ -121,6 +121,13 @@ func (s *sending) run(ctx context.Context) error {
 		a.stages = []tmux.Stage{stageOf[how]}
 		return s.settle(ctx, a)
 	}
+}
+
+func refusedHint(err error) string {
+	if errors.Is(err, tmux.ErrJournal) {
+		return "make room for " + journalRoot + " there"
+	}
+	return "try again in a moment"
 }
 
 // stageOf is the last line of the journal behind each end of a sending script.

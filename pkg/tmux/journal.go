@@ -57,7 +57,7 @@ func (j *Journal) script(nonce string) string {
     last=$(sed -n '$s/ .*//p' "$journal" 2>/dev/null)
     if grep -q '^%[3]s ' "$journal" && [ "$last" != %[4]s ]; then drop; echo '%[1]s claimed'; exit 0; fi
   fi
-  printf '%%s\nsender %%s\n%[3]s %%s\n' "$journal_head" "$self" "$(date +%%s)" >"$journal" || { rm -f "$journal"; drop; echo "%[1]s failed the journal $journal can't be written"; exit 0; }
+  printf '%%s\nsender %%s\n%[3]s %%s\n' "$journal_head" "$self" "$(date +%%s)" >"$journal" || { rm -f "$journal"; drop; echo '%[1]s unwritten'; exit 0; }
 }
 note() { printf '%%s %%s\n' "$1" "$(date +%%s)" >>"$journal"; }
 unclaim() { rm -f "$journal"; }

@@ -166,8 +166,7 @@ func TestJournalClaims(t *testing.T) {
 	p := b.paste("nowhere")
 	p.Journal = b.journal("x")
 	p.Journal.Dir = filepath.Join(b.dir, "sent", "x")
-	var failure *ServerError
-	if got, err := PasteText(t.Context(), m, p); got != PastedNothing || !errors.As(err, &failure) {
+	if got, err := PasteText(t.Context(), m, p); got != PastedNothing || !errors.Is(err, ErrJournal) {
 		t.Errorf("%s, %v", got, err)
 	}
 }

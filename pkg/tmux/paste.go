@@ -75,7 +75,7 @@ var errControl = errors.New("the text holds control characters; nothing was type
 // its steps can't leave them half done: take the lock, leave copy mode, compare
 // the screen with what was judged, paste, wait until the text shows, press
 // Enter apart, wait until the text left the input line. The errors that come
-// with PastedNothing are ErrChanged, ErrLocked, ErrClaimed, *ServerError, and one
+// with PastedNothing are ErrChanged, ErrLocked, ErrClaimed, ErrJournal, *ServerError, and one
 // for text with control characters other than LF and TAB; with PastedUnknown they
 // are the runner's, and whether anything was typed is in transport.Started.
 func PasteText(ctx context.Context, r Runner, p Paste) (Pasted, error) {
@@ -102,7 +102,7 @@ func PasteText(ctx context.Context, r Runner, p Paste) (Pasted, error) {
 }
 
 // refusals are the answers of a script that typed nothing.
-var refusals = map[string]error{"changed": ErrChanged, "locked": ErrLocked, "claimed": ErrClaimed}
+var refusals = map[string]error{"changed": ErrChanged, "locked": ErrLocked, "claimed": ErrClaimed, "unwritten": ErrJournal}
 
 // pieces are the chunks that hold anything.
 func (p Paste) pieces() []string {
