@@ -57,6 +57,7 @@ type attempt struct {
 	queued       bool  // into a turn that ran
 	pane         string
 	at           time.Time // when the typing began, by the host's clock
+	noted        time.Time // when the last stage was written down; zero when it was not read from there
 	stages       []tmux.Stage
 	alive        bool // its script still runs
 }
@@ -90,8 +91,10 @@ func parseAttempt(out string) (attempt, bool) {
 			a.conversation = words[1]
 			a.offset, _ = strconv.ParseInt(words[2], 10, 64)
 		case slices.Contains(allStages, tmux.Stage(words[0])):
-			if n, err := strconv.ParseInt(words[1], 10, 64); err == nil && len(a.stages) == 0 {
-				a.at = time.Unix(n, 0)
+			if n, err := strconv.ParseInt(words[1], 10, 64); err == nil {
+				if a.noted = time.UnixMilli(n); len(a.stages) == 0 {
+					a.at = a.noted
+				}
 			}
 			a.stages = append(a.stages, tmux.Stage(words[0]))
 		}
@@ -131,17 +134,36 @@ func (f *Fleet) attempt(ctx context.Context, h Host, id string) (attempt, error)
 	return a, nil
 }
 
+// ownWithin is how long after the last that its script noted a record may be an
+// attempt's own. Later the same words are another sending's, or a person's.
+const ownWithin = time.Minute
+
+// own tells whether a record's prompt can be this attempt's, by when it was sent.
+// An equal one of another sender comes into the conversation behind the attempt's
+// offset, too: queued before, or sent later.
+func (a attempt) own(r transcript.Record) bool {
+	if r.Sent.Before(a.at) {
+		return false
+	}
+	// Commands are recorded when they are done, and some versions do not tell when
+	// what waited in the queue was sent.
+	if _, command := r.Command(); command || a.queued && r.Sent.Equal(r.At) && !r.Enqueued() {
+		return true
+	}
+	return a.noted.IsZero() || r.Sent.Before(a.noted.Add(ownWithin))
+}
+
 // shows finds the record that proves the attempt: the prompt in the conversation,
 // or else that it was queued; and what the client says of a command that it does
 // not know.
 func (a attempt) shows(records []transcript.Record) (r transcript.Record, result Result) {
 	for _, r := range records {
-		if transcript.MatchesDigest(r, a.digest) {
+		if a.own(r) && transcript.MatchesDigest(r, a.digest) {
 			return r, Accepted
 		}
 	}
 	for _, r := range records {
-		if transcript.QueuesDigest(r, a.digest) {
+		if a.own(r) && transcript.QueuesDigest(r, a.digest) {
 			return r, Queued
 		}
 	}

@@ -72,10 +72,9 @@ func (p prompt) marks(mark string) []string {
 	return []string{mark}
 }
 
-// below is what begins the row beneath the input line, if the line shows nothing
-// but the text: behind a command the client shows which arguments it takes.
-func (p prompt) below(mark string) string {
-	if p.command != "" || p.shown != "" || forReader(mark) {
+// below is what begins the row beneath the input line that has that mark.
+func below(mark string) string {
+	if forReader(mark) {
 		return ""
 	}
 	return boxBelow

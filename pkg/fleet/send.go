@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/claude-fleet/claude-fleet/pkg/detect"
 	"github.com/claude-fleet/claude-fleet/pkg/transcript"
@@ -53,7 +54,8 @@ type Outcome struct {
 	// Err is what Send returns beside the outcome.
 	Err error `json:"-"`
 
-	offset int64 // length of the conversation before the prompt
+	offset int64     // length of the conversation before the prompt
+	at     time.Time // when the typing began, or earlier
 	digest string
 }
 

@@ -138,6 +138,27 @@ func TestSendQueue(t *testing.T) {
 	}
 }
 
+// TestSendQueueTakenBack has a person take a prompt back out of the queue: it is
+// not said to wait there any more, and not waited for.
+func TestSendQueueTakenBack(t *testing.T) {
+	f, p := alpha(t, rig.HostSpec{})
+	sends(t, f, "HOLD one", fleet.SendOptions{}, fleet.Accepted)
+	is(t, f, detect.Busy, "")
+	out := sends(t, f, "later", fleet.SendOptions{Queue: true}, fleet.Queued)
+	p.keys("Up")
+	is(t, f, detect.Busy, "later")
+	p.keys("C-u")
+	is(t, f, detect.Busy, "")
+	p.r.API().Release("one")
+	is(t, f, detect.Ready, "")
+	if now, err := f.Outcome(t.Context(), "alpha", out.ID); now.Result != fleet.Typed || !strings.Contains(now.Detail, "took it back") {
+		t.Errorf("%s, %v", now.Result, err)
+	}
+	if _, err := f.WaitTurn(t.Context(), out); fleet.ClassOf(err) != fleet.ClassFailed || !strings.Contains(err.Error(), "took it back") {
+		t.Error(err)
+	}
+}
+
 // TestSendReplaceDraft puts a person's draft aside and back, whole.
 func TestSendReplaceDraft(t *testing.T) {
 	f, p := alpha(t, rig.HostSpec{})

@@ -119,6 +119,11 @@ func (s *sending) run(ctx context.Context) error {
 		s.out.Conversation, s.out.offset = conversation(look), size(look)
 		a := attempt{digest: s.out.digest, conversation: s.out.Conversation, offset: s.out.offset, queued: look.State == detect.Busy, at: look.At}
 		a.stages = []tmux.Stage{stageOf[how]}
+		if a.queued { // behind an equal one, perhaps: only the exact time tells them apart
+			if written, err := s.f.attempt(ctx, s.h, s.id); err == nil {
+				a.at = written.at
+			}
+		}
 		return s.settle(ctx, a)
 	}
 }
@@ -146,7 +151,7 @@ func (s *sending) typeIn(ctx context.Context, look seen) (tmux.Pasted, error) {
 	typing, cancel := s.f.conns.WithTimeout(context.WithoutCancel(ctx), typeLimit)
 	defer cancel()
 	return tmux.PasteText(typing, s.f.conn(s.h), tmux.Paste{
-		Guard: guard, Chunks: s.prompt.chunks, Shown: s.prompt.shown, Marks: s.prompt.marks(look.Input.Mark), More: boxMore, Below: s.prompt.below(look.Input.Mark), Menus: s.prompt.menus(),
+		Guard: guard, Chunks: s.prompt.chunks, Shown: s.prompt.shown, Marks: s.prompt.marks(look.Input.Mark), More: boxMore, Below: below(look.Input.Mark), Loose: s.prompt.command != "" || s.prompt.shown != "", Menus: s.prompt.menus(),
 		Placeholder: boxPlaceholder, Erase: eraseKey, Journal: journalOf(s.h, s.id, a.head(s.id)), Wait: typeWait,
 	})
 }

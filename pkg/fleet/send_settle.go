@@ -26,7 +26,7 @@ const (
 // when the conversation, or the client's queue, has the prompt.
 func (s *sending) settle(ctx context.Context, a attempt) error {
 	s.out.Started = true
-	s.out.Conversation, s.out.offset = a.conversation, a.offset
+	s.out.Conversation, s.out.offset, s.out.at = a.conversation, a.offset, a.at
 	if s.out.digest != "" && s.out.digest != a.digest {
 		return &Error{Class: ClassUsage, Host: s.h.Name, Msg: "not sent: another prompt was sent under the id " + s.id + "; nothing was typed now",
 			Hint: "give each prompt an id of its own"}
@@ -45,6 +45,11 @@ func (s *sending) settle(ctx context.Context, a attempt) error {
 		return s.failed(ClassTyped, "the prompt never stood whole in the input box, so it was not submitted; what was typed of it was taken out again", "send it again")
 	}
 	r, result, answered, err := s.proof(ctx, a)
+	if result == Queued && s.atRest(ctx) {
+		if r, result, answered, err = s.proof(ctx, a); result == Queued {
+			return s.failed(ClassTyped, "the prompt was "+takenBack, "see what was said since: claude-fleet read "+s.h.Name)
+		}
+	}
 	switch {
 	case result == Refused:
 		return s.failed(ClassUnproven, "the prompt was submitted, but the client says: "+r.Text(), "see which commands it has: claude-fleet attach "+s.h.Name)
@@ -60,6 +65,20 @@ func (s *sending) settle(ctx context.Context, a attempt) error {
 		return s.lost(ctx, err)
 	}
 	return s.without(ctx, a, err)
+}
+
+// atRest tells whether the session is ready and nothing waits in its queue, for
+// more than the moment between a turn and the next.
+func (s *sending) atRest(ctx context.Context) bool {
+	for range restLooks {
+		if now := s.f.probeOne(ctx, s.h); now.State != detect.Ready || now.Input.Queued {
+			return false
+		}
+		if !wait(ctx, pause) {
+			return false
+		}
+	}
+	return true
 }
 
 // finished waits until nothing more comes of an attempt's script.
@@ -127,8 +146,7 @@ func (s *sending) elsewhere(ctx context.Context, a attempt) (r transcript.Record
 		return r, false
 	}
 	for _, r := range records {
-		// The client's times have milliseconds, and the attempt's whole seconds.
-		if transcript.MatchesDigest(r, a.digest) && !r.At.Before(a.at.Truncate(time.Second)) {
+		if a.own(r) && transcript.MatchesDigest(r, a.digest) {
 			s.out.Conversation = id
 			return r, true
 		}
@@ -181,7 +199,7 @@ func (s *sending) without(ctx context.Context, a attempt, err error) error {
 	case now.Err == nil && now.Draft == "" && a.last() == tmux.StageStuck:
 		return s.failed(ClassUnproven, "the prompt was typed and Enter pressed; it is no longer in the input box, and the conversation does not show it", read)
 	case now.Err == nil && now.Draft == "" && now.State == detect.Ready:
-		return s.failed(ClassTyped, "the prompt was typed, at least in part, and not submitted; it is no longer in the input box", "send it again under another id")
+		return s.failed(ClassTyped, "the prompt was typed, at least in part, and not submitted; it is no longer in the input box", "see that nobody has submitted it: claude-fleet read "+s.h.Name+"; then send it again under another id")
 	case a.last() == tmux.StageStuck:
 		return s.failed(ClassTyped, "the prompt was typed into the input box, and the client took no Enter; it is still there", look+"; press Enter to submit it or Ctrl+U to drop it")
 	}

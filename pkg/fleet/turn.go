@@ -85,6 +85,10 @@ func (f *Fleet) WaitTurn(ctx context.Context, out Outcome) (Turned, error) {
 	}
 }
 
+// takenBack is what became of a prompt that waited in the queue, and of which no
+// turn came.
+const takenBack = "queued, and somebody took it back out of the queue"
+
 // turnWait is the waiting for the end of one turn.
 type turnWait struct {
 	f    *Fleet
@@ -118,7 +122,7 @@ func (w *turnWait) look(ctx context.Context) (over bool, err error) {
 		return false, nil
 	}
 	i := slices.IndexFunc(records, func(r transcript.Record) bool {
-		return r.ID != "" && r.ID == w.out.Record || transcript.MatchesDigest(r, w.out.digest)
+		return r.ID != "" && r.ID == w.out.Record || !r.Sent.Before(w.out.at) && transcript.MatchesDigest(r, w.out.digest)
 	})
 	begun := i >= 0
 	if begun {
@@ -133,8 +137,10 @@ func (w *turnWait) look(ctx context.Context) (over bool, err error) {
 	}
 	switch s.State {
 	case detect.Ready:
-		// A version that writes no ends, or a prompt that was taken back.
-		return begun, nil
+		if !begun {
+			return false, &Error{Class: ClassFailed, Host: w.h.Name, State: s.State, Rule: s.Rule, Msg: "the prompt was " + takenBack, Hint: "look with: claude-fleet read " + w.h.Name}
+		}
+		return true, nil // a version that writes no ends, or a prompt that was taken back
 	case detect.Limited:
 		return false, &Error{Class: ClassFailed, Host: w.h.Name, State: s.State, Rule: s.Rule, Msg: "the turn met a usage limit", Hint: sendHint(s.Status)}
 	case detect.Gate, detect.Unauth, detect.Crashed, detect.Down:

@@ -43,7 +43,7 @@ func ClearInput(ctx context.Context, r Runner, c Clear) error {
 	var b strings.Builder
 	b.WriteString(assign("nonce", n) + c.Guard.script() + lock(n))
 	b.WriteString("typable || { echo \"$nonce changed\"; exit 0; }\n")
-	b.WriteString(marks(c.Marks) + assign("more", cmp.Or(c.More, n)) + "below=\n" + input(c.Marks, nil, ""))
+	b.WriteString(marks(c.Marks) + assign("more", cmp.Or(c.More, n)) + "below= exact=\n" + input(c.Marks, nil, ""))
 	fmt.Fprintf(&b, "most=%d erase=%s\n", 40+4*c.Rows, transport.Quote(c.Erase))
 	b.WriteString(clearScript)
 	words, err := answer(ctx, r, n, b.String())

@@ -25,7 +25,9 @@ type Journal struct {
 	Days int
 }
 
-// Stage is a line of a journal: what was done, or about to be.
+// Stage begins a line of a journal: what was done, or about to be. Behind it
+// stands when, in milliseconds since 1970, which end in 000 where the machine's
+// date knows whole seconds only.
 type Stage string
 
 // The stages, in the order in which they come about.
@@ -53,13 +55,19 @@ func (j *Journal) script(nonce string) string {
 	return j.path() + assign("journal_head", strings.TrimRight(j.Head, "\n")) + fmt.Sprintf(`claim() {
   umask 077
   mkdir -p -- "$journals" 2>/dev/null
-%[2]s  if [ -e "$journal" ]; then
+%[2]s  if [ -L "$journal" ] || [ -e "$journal" ] && [ ! -f "$journal" ]; then drop; echo '%[1]s unwritten'; exit 0; fi
+  if [ -e "$journal" ]; then
     last=$(sed -n '$s/ .*//p' "$journal" 2>/dev/null)
     if grep -q '^%[3]s ' "$journal" && [ "$last" != %[4]s ]; then drop; echo '%[1]s claimed'; exit 0; fi
   fi
-  printf '%%s\nsender %%s\n%[3]s %%s\n' "$journal_head" "$self" "$(date +%%s)" >"$journal" || { rm -f "$journal"; drop; echo '%[1]s unwritten'; exit 0; }
+  printf '%%s\nsender %%s\n%[3]s %%s\n' "$journal_head" "$self" "$(clock)" >"$journal" || { rm -f "$journal"; drop; echo '%[1]s unwritten'; exit 0; }
 }
-note() { printf '%%s %%s\n' "$1" "$(date +%%s)" >>"$journal"; }
+note() { printf '%%s %%s\n' "$1" "$(clock)" >>"$journal"; }
+clock() {
+  ms=$(date +%%s%%3N 2>/dev/null)
+  case $ms in ''|*[!0-9]*) ms=$(date +%%s)000 ;; esac
+  echo "$ms"
+}
 unclaim() { rm -f "$journal"; }
 `, nonce, old, StageTyping, StageErased)
 }

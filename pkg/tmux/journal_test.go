@@ -58,6 +58,7 @@ func TestPasteErased(t *testing.T) {
 		"no key for it":       {box: box{Garble: true}, chunks: []string{"hello there"}, want: PastedTyped, stages: []string{"typing", "typed"}},
 		"the text of another": {box: box{Swap: "somebody types"}, chunks: []string{"hello there"}, erase: "C-u", want: PastedTyped, stages: []string{"typing", "typed"}},
 		"a menu":              {box: box{Menu: "  ❯ /clear  empties"}, chunks: []string{"/cl "}, menus: []string{"  ❯ /"}, erase: "C-u", want: PastedMenu, stages: []string{"typing", "typed", "erased"}},
+		"text like a menu":    {box: box{Menu: "  ❯ clear"}, chunks: []string{"/cl x\n", "/etc/hosts "}, menus: []string{"  ❯ /", "  /", "/"}, erase: "C-u", want: PastedSubmitted, stages: []string{"typing", "enter", "submitted"}},
 		"another kind of row": {box: box{Menu: "  ❯ clear  empties"}, chunks: []string{"/cl "}, menus: []string{"  ❯ /"}, erase: "C-u", want: PastedSubmitted, stages: []string{"typing", "enter", "submitted"}},
 		"mute":                {box: box{Mute: true}, chunks: []string{"hello"}, erase: "C-u", want: PastedStuck, stages: []string{"typing", "enter", "stuck"}},
 	} {
@@ -162,6 +163,21 @@ func TestJournalClaims(t *testing.T) {
 	if left := m.tmux("list-buffers"); left != "" {
 		t.Errorf("buffers are left behind:\n%s", left)
 	}
+	// What is no plain file is not written through, and not waited for.
+	for name, make := range map[string]func(string) error{
+		"link": func(path string) error { return os.Symlink(filepath.Join(b.dir, "victim"), path) },
+		"fifo": func(path string) error { return syscall.Mkfifo(path, 0o600) },
+	} {
+		p := b.paste("through a " + name)
+		p.Journal = b.journal(name)
+		if err := make(b.journalFile(name)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := PasteText(t.Context(), m, p); got != PastedNothing || !errors.Is(err, ErrJournal) {
+			t.Errorf("%s: %s, %v", name, got, err)
+		}
+	}
+	b.missing("victim")
 	// A folder that can't be made means that nothing is typed.
 	p := b.paste("nowhere")
 	p.Journal = b.journal("x")

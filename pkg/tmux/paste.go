@@ -25,8 +25,10 @@ type Paste struct {
 	Marks []string
 	More  string
 	// Below begins the row beneath the input line. Where it is set, the line must
-	// show the text and nothing else.
+	// show the text and nothing else, unless Loose says that the program may show
+	// something behind it.
 	Below string
+	Loose bool
 	// Menus begin the rows of a list in which Enter would choose something: if a
 	// row that begins with one of them has come with the text, the text is not
 	// submitted.

@@ -17,7 +17,7 @@ import (
 // its first row, since what is below the line changes by itself, and the row may
 // have lost what nobody can see; "boxed" waits a
 // little for an input line, which a redraw may hide for a moment; "offers" is
-// whether a row of a menu has come since.
+// whether a row of a menu has come since, above the input line or beneath it.
 //
 // A mark counts at the beginning of a row alone: the text may hold one.
 const inputScript = `nl='
@@ -43,11 +43,11 @@ shows() {
   if [ -n "$placeholder" ]; then case $flat in COLLAPSED) return 0 ;; esac; fi
   [ -n "$tail" ] || [ "$row" != "$before_row" ] || return 1
   case $flat in "$head"*) ;; *) return 1 ;; esac
-  [ -z "$head" ] || [ -z "$below" ] || [ "$flat" = "$head" ] || return 1
+  [ -z "$head" ] || [ -z "$exact" ] || [ "$flat" = "$head" ] || return 1
   ends "$tail"
 }
 ends() {
-  if [ -n "$below" ]; then case $flat in *"$1") return 0 ;; esac; else case $flat in *"$1"*) return 0 ;; esac; fi
+  if [ -n "$exact" ]; then case $flat in *"$1") return 0 ;; esac; else case $flat in *"$1"*) return 0 ;; esac; fi
   return 1
 }
 there() {
@@ -64,7 +64,9 @@ boxed() {
 }
 elapsed() { echo $(($(date +%s) - since)); }
 offers() {
-  printf '%s\n' "$now" | while IFS= read -r line; do
+  beneath=
+  if [ -n "$below" ]; then beneath=${screen#*"$nl$below"}; fi
+  printf '%s\n%s\n' "${now%"$screen"}" "$beneath" | while IFS= read -r line; do
     case $line in
 OFFERS
       *) continue ;;
@@ -160,7 +162,11 @@ func (p Paste) script(nonce string) string {
 	b.WriteString("typable || { echo \"$nonce changed\"; exit 0; }\n")
 	b.WriteString("drop() { tmux -u delete-buffer -b \"$buffer\" 2>/dev/null; }\n")
 	b.WriteString(p.Journal.script(nonce))
-	b.WriteString(marks(p.Marks) + assign("more", cmp.Or(p.More, nonce)) + assign("below", p.Below) + assign("placeholder", placeholder))
+	exact := ""
+	if p.Below != "" && !p.Loose {
+		exact = "1"
+	}
+	b.WriteString(marks(p.Marks) + assign("more", cmp.Or(p.More, nonce)) + assign("below", p.Below) + assign("exact", exact) + assign("placeholder", placeholder))
 	b.WriteString(assign("all", e.all) + assign("head", e.head) + assign("tail", e.tail) + assign("last", e.last))
 	// A placeholder for each chunk, or the last chunk as it is behind one.
 	collapsed := strings.Repeat(`"$placeholder"*`, max(1, len(chunks)))

@@ -18,8 +18,11 @@ type Record struct {
 	Session string
 	Dir     string
 	At      time.Time
-	Meta    bool // written by the client itself, not by a person or the model
-	Side    bool // belongs to a subagent
+	// Sent is when Enter was pressed for a prompt that then waited in the queue,
+	// where the version tells (2.1.332 does); else it is At.
+	Sent time.Time
+	Meta bool // written by the client itself, not by a person or the model
+	Side bool // belongs to a subagent
 	// APIError: the service refused; APIStatus is the HTTP status, 0 when the
 	// record does not tell.
 	APIError  bool
@@ -70,6 +73,7 @@ func ParseRecord(line []byte) (Record, bool) {
 		APIErrorStatus    any       `json:"apiErrorStatus"`
 		IsCompactSummary  bool      `json:"isCompactSummary"`
 		PromptSource      string    `json:"promptSource"`
+		SentAtMs          any       `json:"sentAtMs"`
 		Origin            origin    `json:"origin"`
 		Message           struct {
 			Model   string          `json:"model"`
@@ -86,24 +90,27 @@ func ParseRecord(line []byte) (Record, bool) {
 	case "attachment":
 		blocks, ok := f.Attachment.prompt()
 		return Record{
-			Type: "user", Subtype: queuedCommand, ID: f.UUID, Parent: f.ParentUUID, Session: f.SessionID, Dir: f.CWD, At: f.Timestamp,
+			Type: "user", Subtype: queuedCommand, ID: f.UUID, Parent: f.ParentUUID, Session: f.SessionID, Dir: f.CWD, At: f.Timestamp, Sent: f.Timestamp,
 			Side: f.IsSidechain, Origin: f.Attachment.Origin.Kind, Blocks: blocks,
 		}, ok
 	case queueOperation:
 		text, ok := f.Content.(string)
-		return Record{Type: f.Type, Subtype: f.Operation, Session: f.SessionID, At: f.Timestamp, Blocks: []Block{{Kind: "text", Text: text}}},
+		return Record{Type: f.Type, Subtype: f.Operation, Session: f.SessionID, At: f.Timestamp, Sent: f.Timestamp, Blocks: []Block{{Kind: "text", Text: text}}},
 			ok && f.Operation == enqueue
 	default:
 		return Record{}, false
 	}
 	r := Record{
-		Type: f.Type, Subtype: f.Subtype, ID: f.UUID, Parent: f.ParentUUID, Session: f.SessionID, Dir: f.CWD, At: f.Timestamp,
+		Type: f.Type, Subtype: f.Subtype, ID: f.UUID, Parent: f.ParentUUID, Session: f.SessionID, Dir: f.CWD, At: f.Timestamp, Sent: f.Timestamp,
 		Meta: f.IsMeta, Side: f.IsSidechain, APIError: f.IsAPIErrorMessage,
 		Summary: f.IsCompactSummary, Origin: f.Origin.Kind, Blocks: parseContent(f.Message.Content),
 	}
 	// A person may type these words: then the record says where they came from, or
 	// (before 2.1.300) holds them as a string, not as a list of blocks.
 	r.Interrupted = f.Type == "user" && f.PromptSource == "" && f.Origin.Kind == "" && isInterruption(f.Message.Content)
+	if n, ok := f.SentAtMs.(float64); ok {
+		r.Sent = time.UnixMilli(int64(n))
+	}
 	if n, ok := f.APIErrorStatus.(float64); ok {
 		r.APIStatus = int(n)
 	}

@@ -1,0 +1,79 @@
+package fleet
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/claude-fleet/claude-fleet/pkg/tmux"
+	"github.com/claude-fleet/claude-fleet/pkg/transcript"
+)
+
+func TestParseAttempt(t *testing.T) {
+	const head = "claude-fleet x\nprompt abc\npane %3\nconversation 11-22 345\n"
+	at := func(ms int64) time.Time { return time.UnixMilli(ms) }
+	for _, c := range []struct {
+		name, in string
+		want     attempt
+		ok       bool
+		over     bool
+	}{
+		{"nothing", "", attempt{}, false, false},
+		{"cut off before it typed", head + "sender 1-2\n", attempt{}, false, false},
+		{"it types", head + "sender 1-2\ntyping 1500\nalive\n", attempt{at: at(1500), noted: at(1500), stages: []tmux.Stage{tmux.StageTyping}, alive: true}, true, false},
+		{"it died while it typed", head + "sender 1-2\ntyping 1500\n", attempt{at: at(1500), noted: at(1500), stages: []tmux.Stage{tmux.StageTyping}}, true, true},
+		{"submitted", head + "sender 1-2\ntyping 1500\nenter 1700\nsubmitted 1900\nalive\n", attempt{at: at(1500), noted: at(1900), stages: []tmux.Stage{tmux.StageTyping, tmux.StageEnter, tmux.StageSubmitted}, alive: true}, true, true},
+		{"a line that was cut", head + "typing 1500\nent", attempt{at: at(1500), noted: at(1500), stages: []tmux.Stage{tmux.StageTyping}}, true, true},
+		{"queued", head + "queued yes\ntyping 1500\n", attempt{at: at(1500), noted: at(1500), queued: true, stages: []tmux.Stage{tmux.StageTyping}}, true, true},
+	} {
+		got, ok := parseAttempt(c.in)
+		if ok != c.ok || ok && (!slices.Equal(got.stages, c.want.stages) || !got.at.Equal(c.want.at) || !got.noted.Equal(c.want.noted) ||
+			got.alive != c.want.alive || got.queued != c.want.queued || got.digest != "abc" || got.conversation != "11-22" || got.offset != 345 || got.over() != c.over) {
+			t.Errorf("%s: %+v, %v", c.name, got, ok)
+		}
+	}
+}
+
+func FuzzParseAttempt(f *testing.F) {
+	f.Add("claude-fleet x\nprompt abc\nconversation 1 2\ntyping 1500\nerased 2\nalive\n")
+	f.Fuzz(func(t *testing.T, in string) {
+		if a, ok := parseAttempt(in); ok {
+			_, _ = a.last(), a.over()
+		}
+	})
+}
+
+// TestAttemptOwn holds that an attempt is proven by its own record alone, not by
+// that of an equal prompt.
+func TestAttemptOwn(t *testing.T) {
+	start := time.UnixMilli(1_700_000_000_500)
+	record := func(sent, at time.Duration, text string) transcript.Record {
+		return transcript.Record{Type: "user", ID: "r", At: start.Add(at), Sent: start.Add(sent), Blocks: []transcript.Block{{Kind: "text", Text: text}}}
+	}
+	a := attempt{digest: transcript.Digest("go on"), at: start, noted: start.Add(2 * time.Second)}
+	queued := a
+	queued.queued = true
+	for _, c := range []struct {
+		name string
+		a    attempt
+		r    transcript.Record
+		want Result
+	}{
+		{"its own", a, record(time.Second, time.Second, "go on"), Accepted},
+		{"another text", a, record(time.Second, time.Second, "go on!"), ""},
+		{"sent before", a, record(-time.Millisecond, time.Second, "go on"), ""},
+		{"sent long after", a, record(2*time.Minute, 2*time.Minute, "go on"), ""},
+		{"its own, from the queue", queued, record(time.Second, time.Hour, "go on"), Accepted},
+		{"another's, from the queue", queued, record(-time.Second, time.Hour, "go on"), ""},
+		{"from the queue of a version that does not tell", queued, record(time.Hour, time.Hour, "go on"), Accepted},
+	} {
+		if _, got := c.a.shows([]transcript.Record{c.r}); got != c.want {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+	command := attempt{digest: transcript.Digest("/compact"), at: start, noted: start}
+	r := record(time.Hour, time.Hour, "<command-name>/compact</command-name>\n<command-args></command-args>")
+	if _, got := command.shows([]transcript.Record{r}); got != Accepted {
+		t.Errorf("a command that took an hour: %q", got)
+	}
+}
