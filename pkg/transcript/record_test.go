@@ -64,7 +64,7 @@ func TestParseRecord(t *testing.T) {
 		want *Record // nil: no record
 	}{
 		"text": {`{"type":"user","uuid":"u","sessionId":"s","cwd":"/d","timestamp":"2026-01-02T03:04:05.006Z","message":{"content":"hi"}}`,
-			&Record{Type: "user", ID: "u", Session: "s", Dir: "/d", At: at, Blocks: []Block{{Kind: "text", Text: "hi"}}}},
+			&Record{Type: "user", ID: "u", Session: "s", Dir: "/d", At: at, Sent: at, Blocks: []Block{{Kind: "text", Text: "hi"}}}},
 		"blocks": {`{"type":"assistant","message":{"content":[{"type":"text","text":"a"},{"type":"thinking","thinking":"t"},{"type":"tool_use","name":"Bash","input":{"command":"ls"}},{"type":"new_kind","x":1},{"type":"text","text":"b"}]}}`,
 			&Record{Type: "assistant", Blocks: []Block{{Kind: "text", Text: "a"}, {Kind: "thinking"}, {Kind: "tool_use", Tool: "Bash", Args: `{"command":"ls"}`}, {Kind: "new_kind"}, {Kind: "text", Text: "b"}}}},
 		"result of text": {`{"type":"user","message":{"content":[{"type":"tool_result","content":"out"}]}}`, &Record{Type: "user", Blocks: []Block{{Kind: "tool_result", Text: "out"}}}},
