@@ -75,6 +75,9 @@ func (s said) String() string {
 	if s.code == killed {
 		return "nothing (it was killed)"
 	}
+	if s.code == 0 {
+		return "0: " + string(s.Result)
+	}
 	return fmt.Sprintf("%d: %s: %s", s.code, s.Result, s.Detail)
 }
 
