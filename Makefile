@@ -48,10 +48,11 @@ fuzz:
 	@scripts/fuzz $(FUZZTIME)
 
 # Senders, links and scripts killed RUNS times at random points of a sending, and
-# what became of each prompt. SEED repeats the runs of an earlier time.
+# what became of each prompt. SEED repeats the runs of an earlier time, and FAULT
+# makes those of one kind alone, such as 'kill -9 script'.
 RUNS ?= 300
 chaos: setup-test
-	CLAUDE_FLEET_CHAOS=$(RUNS) CLAUDE_FLEET_CHAOS_SEED=$(SEED) $(GO) test -v -count=1 -timeout 6h -run '^TestChaos$$' ./pkg/fleet
+	CLAUDE_FLEET_CHAOS=$(RUNS) CLAUDE_FLEET_CHAOS_SEED=$(SEED) CLAUDE_FLEET_CHAOS_FAULT='$(FAULT)' $(GO) test -v -count=1 -timeout 6h -run '^TestChaos$$' ./pkg/fleet
 
 # The screens of any version of the client, into recordings/CLIENT-SIZE: see
 # AGENTS.md, "A new version of the client".

@@ -116,8 +116,9 @@ func pause(d time.Duration, done <-chan struct{}) bool {
 }
 
 // hit does a fault to a sending that runs, and mends what has to be mended for
-// the next one. hold is for how long a link is silent.
-func (c *chaosHost) hit(t *testing.T, f fault, hold time.Duration, sending *command) {
+// the next one. hold is for how long a link is silent. It is false when there was
+// nothing to be hit any more.
+func (c *chaosHost) hit(t *testing.T, f fault, hold time.Duration, sending *command) bool {
 	t.Helper()
 	kill := func() {
 		if err := sending.cmd.Process.Kill(); err != nil {
@@ -150,10 +151,11 @@ func (c *chaosHost) hit(t *testing.T, f fault, hold time.Duration, sending *comm
 			t.Error(err)
 		}
 	case killScript:
-		if pid := c.holder(t); pid != 0 {
-			if _, err := c.KillProcess(pid); err != nil {
-				t.Error(err)
-			}
+		there, err := c.KillProcess(c.holder(t))
+		if err != nil {
+			t.Error(err)
 		}
+		return there
 	}
+	return true
 }

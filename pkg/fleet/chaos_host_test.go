@@ -103,6 +103,29 @@ func (c *chaosHost) inputRow(t *testing.T) string {
 	return row
 }
 
+// inBox is what stands of a text in the input box, by the screen alone: between
+// its last two rules. It is empty where neither the text's tag nor a placeholder
+// is there; a hint of the client's has neither.
+func (c *chaosHost) inBox(t *testing.T, tag string) string {
+	t.Helper()
+	var below []string // each rule
+	for line := range strings.Lines(c.tmux(t, "capture-pane", "-p", "-t", "=claude:")) {
+		if strings.HasPrefix(line, "───") {
+			below = append(below, "")
+		} else if len(below) > 0 {
+			below[len(below)-1] += line
+		}
+	}
+	if len(below) < 2 {
+		t.Fatalf("no input box on %s: %q", c.Name, c.tmux(t, "capture-pane", "-p", "-t", "=claude:"))
+	}
+	text := below[len(below)-2]
+	if strings.Contains(text, tag) || strings.Contains(text, "[Pasted text #") {
+		return text
+	}
+	return ""
+}
+
 // emptied takes what was left in the box out, as a person would.
 func (c *chaosHost) emptied(t *testing.T) {
 	t.Helper()

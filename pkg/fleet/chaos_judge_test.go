@@ -72,7 +72,7 @@ type ending string
 const (
 	accepted ending = "accepted"
 	left     ending = "left in the box and said"
-	taken    ending = "taken out again and said"
+	absent   ending = "not in the box any more and said"
 	refused  ending = "refused, nothing typed"
 	doubt    ending = "in doubt and said"
 	lost     ending = "lost without being said"
@@ -104,9 +104,9 @@ func judge(s said, is truth, mute bool) ending {
 	case s.code == 3 && s.Result == fleet.Refused && none:
 		return refused
 	case s.code == 4 && s.Result == fleet.Typed && none && strings.Contains(s.Detail, "no longer in the input box"):
-		return taken
+		return absent
 	case s.code == 4 && s.Result == fleet.Typed && none && strings.Contains(s.Detail, "taken out again"):
-		return taken
+		return absent
 	case s.code == 4 && s.Result == fleet.Typed && is.records == 0 && is.draft != "" && strings.Contains(s.Detail, "still"):
 		return left
 	case s.code == 5 && s.Result == fleet.Submitted, s.code == 6 && s.Result == fleet.Unreachable && (s.Started || none):
@@ -143,7 +143,7 @@ func TestChaosJudge(t *testing.T) {
 		{no, truth{records: 1, given: 1}, false, untrue},
 		{typed("still in the box"), truth{draft: "x"}, false, left},
 		{typed("still in the box"), truth{}, false, untrue},
-		{typed("taken out again"), truth{}, false, taken},
+		{typed("taken out again"), truth{}, false, absent},
 		{typed("taken out again"), truth{draft: "x"}, false, untrue},
 		{typed("still in the box"), truth{records: 1, given: 1}, false, untrue},
 		{said{code: 5, Outcome: fleet.Outcome{Result: fleet.Submitted}}, truth{records: 1, given: 1}, false, doubt},

@@ -20,6 +20,8 @@ import (
 const (
 	chaosRunsEnv = "CLAUDE_FLEET_CHAOS"
 	chaosSeedEnv = "CLAUDE_FLEET_CHAOS_SEED"
+	// chaosFaultEnv makes only those of the runs that have this fault.
+	chaosFaultEnv = "CLAUDE_FLEET_CHAOS_FAULT"
 
 	chaosFewRuns = 16
 	// chaosTries is how often a run is made that ends before it was to be hit.
@@ -52,7 +54,9 @@ func planChaos(seed uint64, n int) chaosPlan {
 	steps := []string{string(tmux.StageTyping), string(tmux.StageEnter), string(tmux.StageSubmitted)}
 	step := steps[rng.IntN(len(steps))]
 	switch {
-	case p.fault == killScript:
+	case p.fault == killScript && n/len(faults)%2 == 1:
+		p.step = string(tmux.StageEnter)
+	case p.fault == killScript: // before there is a lock there is no script
 		p.step = "lock"
 	case n/len(faults)%2 == 1: // the short steps are hit too seldom by chance
 		p.step = step
@@ -136,9 +140,13 @@ func TestChaos(t *testing.T) {
 	t.Logf("undisturbed: %v", whole)
 	each("hit", func(t *testing.T, i int, c *chaosHost) {
 		for n := i; n < runs; n += len(hosts) {
+			if only := os.Getenv(chaosFaultEnv); only != "" && string(planChaos(seed, n).fault) != only {
+				continue
+			}
 			for try := 1; try <= chaosTries; try++ {
 				p := planChaos(seed, n)
 				p.tag = fmt.Sprintf("tag%04dx%dq", n, try)
+				p.moment /= float64(try) // it ended before: earlier, then
 				mu.Lock()
 				length := whole[p.text.name]
 				mu.Unlock()
@@ -196,7 +204,9 @@ func (c *chaosHost) chaos(t *testing.T, p chaosPlan, whole time.Duration) chaosR
 		if p.fault == twin {
 			send()
 		}
-		c.hit(t, p.fault, p.hold, sending)
+		if !c.hit(t, p.fault, p.hold, sending) {
+			run.point = notHit
+		}
 	}
 	run.first = sending.end(t)
 	run.took = time.Since(begun)
@@ -214,12 +224,16 @@ func (c *chaosHost) chaos(t *testing.T, p chaosPlan, whole time.Duration) chaosR
 	}
 	run.sends = len(all)
 	asked := c.m.run(t, "", "outcome", "--json", c.Name, id)
-	draft := c.settled(t)
+	seen := c.settled(t)
 	is, err := c.truth(t, p, prompt, run.last)
 	if err != nil {
 		t.Fatal(err)
 	}
-	is.draft, run.is = draft, is
+	is.draft = c.inBox(t, p.tag)
+	run.is = is
+	if (is.draft == "") != (seen == "") {
+		t.Errorf("%s, which was %s: the box holds %q, and status tells of the draft %q", p, run.point, is.draft, seen)
+	}
 	run.ending = judge(run.last, is, p.text.mute)
 	// What is there at the end was there when one of them said that it is.
 	for _, s := range all {

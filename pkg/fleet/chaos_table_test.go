@@ -36,7 +36,7 @@ func (l *chaosLog) add(r chaosRun) {
 	l.runs = append(l.runs, r)
 }
 
-var letters = map[ending]string{accepted: "a", left: "l", taken: "t", refused: "r", doubt: "d", lost: "LOST ", doubled: "DOUBLED ", partial: "PARTIAL ", untrue: "UNTRUE "}
+var letters = map[ending]string{accepted: "a", left: "l", absent: "n", refused: "r", doubt: "d", lost: "LOST ", doubled: "DOUBLED ", partial: "PARTIAL ", untrue: "UNTRUE "}
 
 // tally counts endings: "12a 2l".
 func tally(runs []chaosRun) string {
@@ -45,7 +45,7 @@ func tally(runs []chaosRun) string {
 		n[r.ending]++
 	}
 	var parts []string
-	for _, e := range []ending{accepted, left, taken, refused, doubt, lost, doubled, partial, untrue} {
+	for _, e := range []ending{accepted, left, absent, refused, doubt, lost, doubled, partial, untrue} {
 		if n[e] > 0 {
 			parts = append(parts, fmt.Sprintf("%d%s", n[e], letters[e]))
 		}
@@ -79,14 +79,15 @@ func (l *chaosLog) table() string {
 		}
 		row(string(p), cells)
 	}
-	b.WriteString("a accepted, l left in the box and said, t taken out again and said, r refused with nothing typed, d in doubt and said\n\n")
+	b.WriteString("a accepted, l left in the box and said, n typed at most in part, not in the box any more and said, r refused with nothing typed, d in doubt and said\n\n")
 	for _, text := range chaosTexts {
 		fmt.Fprintf(&b, "%-10s %s\n", text.name, tally(l.where(func(r chaosRun) bool { return r.plan.text.name == text.name })))
 	}
 	count := func(e ending) int { return len(l.where(func(r chaosRun) bool { return r.ending == e })) }
 	hits := l.where(func(r chaosRun) bool { return r.point != notHit })
-	fmt.Fprintf(&b, "\n%d runs, %d of them hit: %d accepted (%d by a later sending under the same id), %d left in the box and said, %d taken out again and said, %d refused, %d in doubt and said\n",
-		len(l.runs), len(hits), count(accepted), len(l.where(func(r chaosRun) bool { return r.ending == accepted && r.sends > 1 })), count(left), count(taken), count(refused), count(doubt))
+	calm := l.where(func(r chaosRun) bool { return r.plan.fault == none })
+	fmt.Fprintf(&b, "\n%d sendings: %d hit, %d that ended before they were, %d left alone; %d accepted (%d by a later sending under the same id), %d left in the box and said, %d not in the box any more and said, %d refused, %d in doubt and said\n",
+		len(l.runs), len(hits), len(l.runs)-len(hits)-len(calm), len(calm), count(accepted), len(l.where(func(r chaosRun) bool { return r.ending == accepted && r.sends > 1 })), count(left), count(absent), count(refused), count(doubt))
 	fmt.Fprintf(&b, "lost without being said %d, doubled %d, partial %d, said otherwise than it is %d, something left on the host %d\n",
 		count(lost), count(doubled), count(partial), count(untrue), len(l.where(func(r chaosRun) bool { return r.stray })))
 	return b.String()
