@@ -79,12 +79,17 @@ func (c *chaosHost) tmux(t *testing.T, args ...string) string {
 	return strings.TrimRight(out, "\n")
 }
 
-// settled waits until the client is at rest, and gives what stands in its box.
+// settled waits until the client is at rest, and gives what stands in its box. A
+// draft that is taller than the box is judged unknown; it counts as one here.
 func (c *chaosHost) settled(t *testing.T) (draft string) {
 	t.Helper()
 	rigtest.Eventually(t, drawn, c.Name+" to be ready", func() (bool, string) {
 		state, d, why := c.look(t)
 		draft = d
+		if state == detect.Unknown && strings.Contains(c.tmux(t, "capture-pane", "-p", "-t", "=claude:"), "\n─── ↑ ") {
+			draft = "(taller than the box)"
+			return true, ""
+		}
 		return state == detect.Ready, fmt.Sprintf("%s: %s", state, why)
 	})
 	return draft

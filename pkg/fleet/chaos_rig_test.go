@@ -199,7 +199,7 @@ func (c *chaosHost) chaos(t *testing.T, p chaosPlan, whole time.Duration) chaosR
 	}
 	begun := time.Now()
 	sending := c.m.begin(prompt, args...)
-	if p.fault != none && c.reached(t, id, p.trigger(whole), sending.done) {
+	if p.fault != none && p.step != byItself && c.reached(t, id, p.trigger(whole), sending.done) {
 		run.point = c.pointOf(t, id, prompt)
 		if p.fault == twin {
 			send()

@@ -178,13 +178,17 @@ func (s *sending) without(ctx context.Context, a attempt, err error) error {
 		case err != nil:
 			msg += "; reading it: " + cause(err)
 		default:
-			if now := s.f.probeOne(ctx, s.h); now.State == detect.Gate {
+			now := s.f.probeOne(ctx, s.h)
+			switch {
+			case now.Draft != "" && a.last() == tmux.StageEnter: // the script died over its Enter, or a person types
+				msg += ", and text stands in the input box"
+			case now.State == detect.Gate:
 				msg = "the prompt was submitted, and a dialog waits for a person now: " + now.Why
 				read = sendHint(now.Status)
 			}
 		}
 		if a.last() == tmux.StageEnter {
-			msg = strings.Replace(msg, "the prompt was submitted", "the prompt was typed and Enter pressed", 1)
+			msg = strings.Replace(msg, "the prompt was submitted", "the prompt was typed, and Enter may have been pressed", 1)
 		}
 		return s.failed(ClassUnproven, msg, read)
 	}
