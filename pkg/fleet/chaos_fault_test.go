@@ -36,7 +36,8 @@ const (
 	atTyped   point = "typed whole" // and Enter is not pressed
 	atEnter   point = "Enter"
 	atProving point = "proving"
-	atEnd     point = "over" // its script has come to another end
+	atEnd     point = "over"        // its script has come to another end
+	atStep    point = "at its step" // of TestKillAtEachStep
 	notHit    point = "not hit"
 )
 

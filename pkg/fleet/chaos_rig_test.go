@@ -197,6 +197,9 @@ func (c *chaosHost) chaos(t *testing.T, p chaosPlan, whole time.Duration) chaosR
 		all = append(all, s)
 		return s
 	}
+	if p.step == byItself {
+		run.point = atStep
+	}
 	begun := time.Now()
 	sending := c.m.begin(prompt, args...)
 	if p.fault != none && p.step != byItself && c.reached(t, id, p.trigger(whole), sending.done) {
