@@ -108,7 +108,7 @@ func (s *sending) proof(ctx context.Context, a attempt) (r transcript.Record, re
 	}
 	most := proofWait
 	switch a.last() {
-	case tmux.StageTyped, tmux.StageStuck:
+	case tmux.StageTyping, tmux.StageTyped, tmux.StageStuck: // Enter was not pressed, or not taken
 		most = 2 * time.Second
 	}
 	ctx, cancel := s.f.conns.WithTimeout(ctx, most)
