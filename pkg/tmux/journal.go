@@ -14,7 +14,7 @@ import (
 // again.
 type Journal struct {
 	// Dir is a folder; a leading ~ is the home directory there. The file is in a
-	// folder of it that is named after the machine: several may share a home.
+	// folder of it that is the machine's own: several may share a home.
 	Dir  string
 	Name string // of the file; letters, digits, "-", "_" and "."
 	// Head is what the caller wants to find in it: lines "key value". It must
@@ -72,9 +72,19 @@ unclaim() { rm -f "$journal"; }
 `, nonce, old, StageTyping, StageErased)
 }
 
+// machineScript sets the variable machine to what tells one machine from another
+// for as long as it lasts: systemd's id, that of FreeBSD, that of macOS. The
+// machine's name is the last resort, since a network may change it.
+const machineScript = `machine=$(cat /etc/machine-id 2>/dev/null)
+[ -n "$machine" ] || machine=$(sysctl -n kern.hostuuid 2>/dev/null)
+[ -n "$machine" ] || machine=$(ioreg -rd1 -c IOPlatformExpertDevice 2>/dev/null | sed -n 's/.*"IOPlatformUUID" = "\(.*\)".*/\1/p')
+[ -n "$machine" ] || machine=$(uname -n)
+machine=$(printf '%s' "$machine" | LC_ALL=C tr -cd '0-9A-Za-z._-')
+`
+
 // path sets the variables journals, the folder, and journal, the file.
 func (j *Journal) path() string {
-	return "journals=" + DirWord(strings.TrimRight(j.Dir, "/")) + "/$(uname -n | LC_ALL=C tr -cd '0-9A-Za-z._-')\n" +
+	return machineScript + "journals=" + DirWord(strings.TrimRight(j.Dir, "/")) + "/$machine\n" +
 		"journal=$journals/" + transport.Quote(j.Name) + "\n"
 }
 

@@ -102,11 +102,11 @@ func TestPasteErased(t *testing.T) {
 
 func (b *boxPane) journalFile(name string) string {
 	b.t.Helper()
-	host, err := os.Hostname()
-	if err != nil {
-		b.t.Fatal(err)
+	machine, err := exec.Command("/bin/sh", "-c", machineScript+`printf %s "$machine"`).Output()
+	if err != nil || len(machine) == 0 {
+		b.t.Fatalf("%q, %v", machine, err)
 	}
-	return filepath.Join(b.dir, "journals", host, name)
+	return filepath.Join(b.dir, "journals", string(machine), name)
 }
 
 // TestJournalClaims holds that a text which may have been typed is not typed a
@@ -184,6 +184,42 @@ func TestJournalClaims(t *testing.T) {
 	p.Journal.Dir = filepath.Join(b.dir, "sent", "x")
 	if got, err := PasteText(t.Context(), m, p); got != PastedNothing || !errors.Is(err, ErrJournal) {
 		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// TestJournalOfAnotherName gives the machine another name between two sendings of
+// one text: the second finds the journal of the first all the same. Where nothing
+// but its name is known of a machine, that is what has to do.
+func TestJournalOfAnotherName(t *testing.T) {
+	bin := t.TempDir()
+	machine := func(t *testing.T, script string) string {
+		t.Helper()
+		cmd := exec.Command("/bin/sh", "-c", script+`printf %s "$machine"`)
+		cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
+		out, err := cmd.Output()
+		if err != nil || len(out) == 0 {
+			t.Fatalf("%q, %v", out, err)
+		}
+		return string(out)
+	}
+	id := filepath.Join(bin, "id")
+	if err := os.WriteFile(id, []byte("0123abc\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	known := strings.Replace(machineScript, "/etc/machine-id", id, 1)
+	nameless := strings.Replace(machineScript, "/etc/machine-id", "/nonexistent", 1)
+	for _, name := range []string{"one.example", "two\n.example/../x"} {
+		for tool, does := range map[string]string{"uname": "printf '%s\\n' '" + name + "'", "sysctl": "exit 1", "ioreg": "exit 1"} {
+			if err := os.WriteFile(filepath.Join(bin, tool), []byte("#!/bin/sh\n"+does+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := machine(t, known); got != "0123abc" {
+			t.Errorf("called %q, it is %q", name, got)
+		}
+		if got, want := machine(t, nameless), strings.NewReplacer("\n", "", "/", "").Replace(name); got != want {
+			t.Errorf("known by the name %q alone, it is %q", name, got)
+		}
 	}
 }
 
