@@ -26,6 +26,7 @@ type box struct {
 	Mute     bool          // Enter does nothing, ever
 	Hidden   bool          // the text is not drawn
 	Collapse int           // a paste of more bytes is drawn as a placeholder
+	Merge    bool          // and so are all pastes together
 	Rows     int           // of text that are drawn; above them the text is scrolled
 	Hint     string        // drawn while there is no text
 	Restless bool          // the footer changes with every key
@@ -123,12 +124,15 @@ func (b *box) insert(p []byte) {
 		p = p[:len(p)/2]
 	}
 	if b.Swap != "" {
-		p = []byte(b.Swap)
+		p, b.shown = []byte(b.Swap), nil
 	}
 	if b.Collapse > 0 && len(p) > b.Collapse {
 		p = fmt.Appendf(nil, "%s1 +%d lines]", boxPlaceholder, bytes.Count(p, []byte("\n")))
 	}
 	b.shown = append(b.shown, p...)
+	if b.Merge && b.Swap == "" {
+		b.shown = fmt.Appendf(nil, "%s1 +%d lines]", boxPlaceholder, bytes.Count(b.text, []byte("\n")))
+	}
 }
 
 func (b *box) send() {

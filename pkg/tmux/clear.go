@@ -20,11 +20,11 @@ type Clear struct {
 
 // clearScript presses the key until the line is as an empty one: blank behind
 // its mark, and that for a moment.
-const clearScript = `presses=0 still=0
+const clearScript = pressScript + `still=0
 while [ $presses -lt $most ]; do
   boxed || break
   case $scrolled$row in
-    *[!\ ]*) still=0; tmux -u send-keys -t "$pane" "$erase" "$erase" "$erase" "$erase"; presses=$((presses + 4)) ;;
+    *[!\ ]*) still=0; erase ;;
     *) still=$((still + 1)); [ $still -lt 4 ] || { echo "$nonce cleared"; exit 0; } ;;
   esac
   nap

@@ -33,8 +33,8 @@ type Paste struct {
 	// row that begins with one of them has come with the text, the text is not
 	// submitted.
 	Menus []string
-	// Placeholder is what the program may show in place of a long text; spaces
-	// do not count.
+	// Placeholder begins what the program may show in place of a long text, such as
+	// "[Pasted text #1 +14 lines]"; spaces do not count.
 	Placeholder string
 	// Erase is the key, by tmux's name, that takes the end of the text out of the
 	// input line and does nothing else, ever, an empty line included; empty leaves

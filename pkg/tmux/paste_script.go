@@ -16,7 +16,9 @@ import (
 // it with the text; "there" is whether what was seen then is still there, by
 // its first row, since what is below the line changes by itself, and the row may
 // have lost what nobody can see; "boxed" waits a
-// little for an input line, which a redraw may hide for a moment; "offers" is
+// little for an input line, which a redraw may hide for a moment; "elapse" tells
+// the seconds since "begin", and bounds them by the naps that were taken, since a
+// machine's clock may be set back; "offers" is
 // whether a row of a menu has come since, above the input line or beneath it.
 //
 // A mark counts at the beginning of a row alone: the text may hold one.
@@ -57,12 +59,18 @@ there() {
   [ "$row" != "$typed" ] || return 0
   [ -n "$typed_flat" ] && [ "$(flatten "$row")" = "$typed_flat" ]
 }
-nap() { sleep 0.1 2>/dev/null || sleep 1; }
+nap() { naps=$((naps + 1)); sleep 0.1 2>/dev/null || sleep 1; }
 boxed() {
   for i in 1 2 3 4 5 6 7 8 9 10; do look; [ -z "$screen" ] || return 0; nap; done
   return 1
 }
-elapsed() { echo $(($(date +%s) - since)); }
+begin() { since=$(date +%s) naps=0; }
+elapse() {
+  second=$(date +%s)
+  [ "$second" -ge "$since" ] || since=$second
+  elapsed=$((second - since))
+  [ $naps -le $((wait * 20)) ] || elapsed=$((wait + 1))
+}
 offers() {
   beneath=
   if [ -n "$below" ]; then beneath=${screen#*"$nl$below"}; fi
@@ -74,14 +82,30 @@ OFFERS
     case $first$nl in *"$nl$line$nl"*) ;; *) echo offered; break ;; esac
   done | grep -q offered
 }
+naps=0
 look; first=$now before=$screen before_row=$row
+`
+
+// pressScript defines "erase", which presses the key that takes text out: once,
+// and then four times at once, and so on, since 2.1.85 of the client takes no notice
+// of several at once where it shows a paste in short.
+const pressScript = `presses=0
+erase() {
+  if [ $((presses % 5)) -eq 0 ]; then
+    tmux -u send-keys -t "$pane" "$erase"
+    presses=$((presses + 1))
+  else
+    tmux -u send-keys -t "$pane" "$erase" "$erase" "$erase" "$erase"
+    presses=$((presses + 4))
+  fi
+}
 `
 
 // eraseScript defines "untyped", the end of a script whose text was typed and
 // can't be submitted. It takes the text out as long as the input line shows
 // nothing but that: its first row is part of the text, or stands for it. What
 // was typed late shows late, so the line has to stay empty for a moment.
-const eraseScript = `ours() {
+const eraseScript = pressScript + `ours() {
   [ -z "$scrolled" ] || return 0
   part=$(flatten "$row")
   if [ -n "$placeholder" ]; then case $part in "$placeholder"*) return 0 ;; esac; fi
@@ -92,7 +116,7 @@ const eraseScript = `ours() {
 empty() { [ -z "$scrolled" ] && { [ "$row" = "$before_row" ] || case $row in *[!\ ]*) false ;; esac; }; }
 untyped() {
   note ` + string(StageTyped) + `
-  presses=0 still=0
+  still=0
   while [ $presses -lt $most ]; do
     boxed || break
     if empty; then
@@ -103,8 +127,7 @@ untyped() {
     fi
     ours || break
     still=0
-    tmux -u send-keys -t "$pane" "$erase" "$erase" "$erase" "$erase"
-    presses=$((presses + 4))
+    erase
     nap
   done
   echo "$nonce typed"
@@ -117,19 +140,21 @@ untyped() {
 // pressed again, twice at most, and only while the input line still shows the
 // text. A screen without an input line may be one that is being drawn: it takes
 // two of them.
-const submitScript = `since=$(date +%s)
-until shows; do [ "$(elapsed)" -le "$wait" ] || untyped; nap; done
+const submitScript = `begin
+until shows; do elapse; [ $elapsed -le "$wait" ] || untyped; nap; done
 ! offers || untyped menu
 typed=$row typed_flat=$(flatten "$row")
 note ` + string(StageEnter) + `
 tmux -u send-keys -t "$pane" Enter
-since=$(date +%s) again=2 blank=
+again=2 blank=
+begin
 while :; do
   nap
   if there; then
     blank=
-    [ "$(elapsed)" -le "$wait" ] || { note ` + string(StageStuck) + `; echo "$nonce stuck"; exit 0; }
-    if [ "$(elapsed)" -ge $again ] && [ $again -le 5 ] && shows; then tmux -u send-keys -t "$pane" Enter; again=$((again + 3)); fi
+    elapse
+    [ $elapsed -le "$wait" ] || { note ` + string(StageStuck) + `; echo "$nonce stuck"; exit 0; }
+    if [ $elapsed -ge $again ] && [ $again -le 5 ] && shows; then tmux -u send-keys -t "$pane" Enter; again=$((again + 3)); fi
   elif [ -n "$screen$blank" ]; then note ` + string(StageSubmitted) + `; echo "$nonce submitted"; exit 0
   else blank=1
   fi
@@ -172,6 +197,10 @@ func (p Paste) script(nonce string) string {
 	collapsed := strings.Repeat(`"$placeholder"*`, max(1, len(chunks)))
 	if len(chunks) > 1 {
 		collapsed += `|"$placeholder"*"$last"*`
+	}
+	// Or one for all of them, if it says as many lines (2.1.85 of the client).
+	if n := strings.Count(shown, "\n"); n > 0 {
+		collapsed += fmt.Sprintf(`|"$placeholder"*"+%dlines]"`, n)
 	}
 	b.WriteString(input(p.Marks, p.Menus, collapsed))
 	// A key erases a row of the screen, or the line feed between two.

@@ -125,6 +125,8 @@ func TestPaste(t *testing.T) {
 		"placeholder, mute":      {chunks: []string{numbered(30_000)}, want: PastedStuck, box: box{Collapse: 100, Mute: true, Restless: true}},
 		"a placeholder a chunk":  {chunks: pieces(numbered(2000), 500), want: PastedSubmitted, sent: true, box: box{Collapse: 100}},
 		"one chunk is collapsed": {chunks: []string{strings.Repeat("x", 200), "and the end"}, want: PastedSubmitted, sent: true, box: box{Collapse: 100}},
+		"one for all of them":    {chunks: []string{"one\n", "two\n", "three"}, want: PastedSubmitted, sent: true, box: box{Merge: true}},
+		"one for half of them":   {chunks: []string{"one\ntwo\n", "three"}, want: PastedTyped, box: box{Merge: true, Swap: "[Pasted text #1 +1 lines]"}},
 		"empty chunks":           {chunks: []string{"", "hello", ""}, want: PastedSubmitted, sent: true},
 	} {
 		t.Run(name, func(t *testing.T) {
