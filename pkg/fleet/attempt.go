@@ -167,8 +167,16 @@ func (a attempt) shows(records []transcript.Record) (r transcript.Record, result
 			return r, Queued
 		}
 	}
-	for _, r := range records {
-		if r.Type == "system" && strings.HasPrefix(r.Text(), "Unknown command: ") {
+	for i, r := range records {
+		command, ok := strings.CutPrefix(r.Text(), "Unknown command: ")
+		if !ok || r.Type != "system" || !a.own(r) {
+			continue
+		}
+		args := ""
+		if i+1 < len(records) {
+			args, _ = strings.CutPrefix(records[i+1].Text(), "Args from unknown skill: ")
+		}
+		if a.digest == transcript.Digest(command) || a.digest == transcript.Digest(command+" "+args) {
 			return r, Refused
 		}
 	}

@@ -71,6 +71,14 @@ func TestAttemptOwn(t *testing.T) {
 			t.Errorf("%s: %q", c.name, got)
 		}
 	}
+	unknown := transcript.Record{Type: "system", At: start, Sent: start, Blocks: []transcript.Block{{Kind: "text", Text: "Unknown command: /nosuch"}}}
+	args := transcript.Record{Type: "system", At: start, Sent: start, Blocks: []transcript.Block{{Kind: "text", Text: "Args from unknown skill: a b"}}}
+	for prompt, want := range map[string]Result{"/nosuch": Refused, "/nosuch a b": Refused, "/other": "", "run the tests": ""} {
+		a := attempt{digest: transcript.Digest(prompt), at: start}
+		if _, got := a.shows([]transcript.Record{unknown, args}); got != want {
+			t.Errorf("%q beside an unknown command: %q", prompt, got)
+		}
+	}
 	command := attempt{digest: transcript.Digest("/compact"), at: start, noted: start}
 	r := record(time.Hour, time.Hour, "<command-name>/compact</command-name>\n<command-args></command-args>")
 	if _, got := command.shows([]transcript.Record{r}); got != Accepted {

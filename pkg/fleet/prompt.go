@@ -4,9 +4,11 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -78,6 +80,45 @@ func below(mark string) string {
 		return ""
 	}
 	return boxBelow
+}
+
+// pieces are the chunks for a session as it was seen. A box that does not scroll
+// grows over the pane when it is filled piece by piece, and is then out of reach:
+// there the text goes as one paste, which is shown in short. Boxes scroll from
+// client 2.1.300 on, and those of the layout for screen readers do not.
+func (p prompt) pieces(look seen) []string {
+	if len(p.chunks) < 2 || !forReader(look.Input.Mark) && look.session != nil && atLeast(look.session.Version, 2, 1, 300) {
+		return p.chunks
+	}
+	rows := 0
+	for line := range strings.Lines(p.text) {
+		rows += 1 + ansi.StringWidth(line)/max(look.pane.Width-boxFrame, 1)
+	}
+	if rows <= look.pane.Height-rowsAround {
+		return p.chunks
+	}
+	return []string{strings.Join(p.chunks, "")}
+}
+
+const (
+	boxFrame   = 4  // columns that a box takes beside its text
+	rowsAround = 12 // rows that a client wants besides its box: rules, footer, status lines, the end of the talk
+)
+
+// atLeast compares a version of the client, such as "2.1.332". One that is not
+// known counts as old.
+func atLeast(version string, want ...int) bool {
+	parts := strings.Split(version, ".")
+	for i, w := range want {
+		if i >= len(parts) {
+			return false
+		}
+		n, err := strconv.Atoi(parts[i])
+		if err != nil || n != w {
+			return err == nil && n > w
+		}
+	}
+	return true
 }
 
 // forReader tells the input line of the layout for screen readers by its mark.

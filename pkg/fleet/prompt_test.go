@@ -6,6 +6,9 @@ import (
 	"testing"
 	"testing/quick"
 	"unicode/utf8"
+
+	"github.com/claude-fleet/claude-fleet/pkg/tmux"
+	"github.com/claude-fleet/claude-fleet/pkg/transcript"
 )
 
 func TestCleanPrompt(t *testing.T) {
@@ -64,6 +67,68 @@ func TestPreparePrompt(t *testing.T) {
 		p, err := preparePrompt(c.in)
 		if p.command != c.command || p.shown != c.shown || !errors.Is(err, c.err) {
 			t.Errorf("%q: %q, %q, %v", c.in, p.command, p.shown, err)
+		}
+	}
+}
+
+// TestPieces holds that a text goes in pieces only where the box that they fill
+// stays in reach.
+func TestPieces(t *testing.T) {
+	long, err := preparePrompt(strings.Repeat("a line of some words\n", 60))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide, err := preparePrompt(strings.Repeat("words without end ", 200))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, version, mark string
+		prompt              prompt
+		width, height       int
+		whole               bool
+	}{
+		{"a box that scrolls", "2.1.332", "❯\u00a0", long, 120, 40, false},
+		{"one that does not", "2.1.217", "❯\u00a0", long, 120, 40, true},
+		{"a pane that has room", "2.1.217", "❯\u00a0", long, 120, 100, false},
+		{"a screen reader's", "2.1.332", "$\u00a0 ", long, 120, 40, true},
+		{"a version that is not known", "", "❯\u00a0", long, 120, 40, true},
+		{"one line that wraps often", "2.1.85", "❯\u00a0", wide, 60, 20, true},
+		{"and one that does not", "2.1.85", "❯\u00a0", wide, 300, 40, false},
+	} {
+		look := seen{pane: &tmux.Pane{Width: c.width, Height: c.height}, session: &transcript.Session{Version: c.version}}
+		look.Input.Mark = c.mark
+		if got := c.prompt.pieces(look); (len(got) == 1) != c.whole || strings.Join(got, "") != c.prompt.text+" " {
+			t.Errorf("%s: %d pieces", c.name, len(got))
+		}
+	}
+}
+
+func TestAtLeast(t *testing.T) {
+	for version, want := range map[string]bool{"2.1.202": true, "2.1.203": true, "2.2.0": true, "3.0": true, "2.1.85": false, "2.0.999": false, "1.9.9": false, "2.1": false, "": false, "x": false, "2.1.202-beta": false} {
+		if got := atLeast(version, 2, 1, 202); got != want {
+			t.Errorf("%q: %v", version, got)
+		}
+	}
+}
+
+// TestRestoredAs holds that only a whole prompt counts as put back.
+func TestRestoredAs(t *testing.T) {
+	const framed = "\n\n<pasted_content id=\"1a\">\nlong\n</pasted_content id=\"1a\">\n"
+	for _, c := range []struct {
+		draft, prompt string
+		want          bool
+	}{
+		{"HOLD x and letters", "HOLD x and letters", true},
+		{"two\nlines", "two lines", true}, // a box wraps
+		{"let", "HOLD x and letters", false},
+		{"HOLD x and letters and more", "HOLD x and letters", false},
+		{"[Pasted text #3 +20 lines]", framed, true},
+		{"[Pasted text #3 +20 lines]", "words", false},
+		{"[Pasted text #3 +20 lines] and more", framed, false},
+	} {
+		if got := restoredAs(c.draft, c.prompt); got != c.want {
+			t.Errorf("%q of %q: %v", c.draft, c.prompt, got)
 		}
 	}
 }

@@ -175,12 +175,23 @@ func (s *sending) withdrawn(ctx context.Context, look seen) bool {
 	}
 	for _, r := range slices.Backward(transcript.ParseRecords(res.Stdout)) {
 		if text, ok := r.Prompt(); ok {
-			draft := solid(look.Draft)
-			return strings.Contains(solid(transcript.Unframed(text)), draft) ||
-				strings.HasPrefix(look.Draft, boxPlaceholder) && transcript.Unframed(text) != text
+			return restoredAs(look.Draft, text)
+		}
+		if r.Type == "assistant" || r.Interrupted {
+			return false // something had come of it, and then nothing is put back
 		}
 	}
 	return false
+}
+
+// restoredAs tells whether a draft is a prompt that was put back, all of it: what
+// somebody has typed meanwhile may be a part of the prompt's words.
+func restoredAs(draft, prompt string) bool {
+	unframed := transcript.Unframed(prompt)
+	if strings.HasPrefix(draft, boxPlaceholder) && strings.HasSuffix(draft, "]") {
+		return unframed != prompt
+	}
+	return solid(draft) == solid(unframed)
 }
 
 // solid is a text without its white space, which a box wraps at.
