@@ -35,8 +35,12 @@ type Outcome struct {
 	Rule   string       `json:"rule"`
 	Detail string       `json:"detail"` // what is true now, in one line
 	Hint   string       `json:"hint"`   // what to do; may be empty
-	// Started is whether typing had begun, or may have.
+	// Started is whether typing had begun, or may have: in this call, or in the one
+	// that it reports.
 	Started bool `json:"started"`
+	// Repeated is whether the prompt had been sent under this id before, so that
+	// nothing was typed now.
+	Repeated bool `json:"repeated"`
 	// Record and Conversation are the ids of the record that proves the prompt
 	// accepted and of the conversation that it stands in.
 	Record       string `json:"record"`
@@ -176,11 +180,11 @@ func (f *Fleet) Outcome(ctx context.Context, name, id string) (Outcome, error) {
 	case errors.Is(err, errNoAttempt):
 		err = &Error{Class: ClassRefused, Host: name,
 			Msg:  "nothing was typed under the id " + id,
-			Hint: fmt.Sprintf("a host remembers for %d days; sending under that id is safe if it is younger", JournalDays)}
+			Hint: fmt.Sprintf("a host remembers a sending for %d days; if this one is not older, it is safe to send it again under that id", JournalDays)}
 	case err != nil:
 		err = failed(name, "asking for the outcome", err)
 	default:
-		err = s.settle(ctx, a)
+		err = s.report(ctx, a)
 	}
 	return s.out.as(name, err), err
 }

@@ -159,6 +159,30 @@ func TestSendQueueTakenBack(t *testing.T) {
 	}
 }
 
+// TestWaitTurnBrokenOff has the client killed in the middle of a turn, and brought
+// up again: the session is ready, and the turn has not ended well.
+func TestWaitTurnBrokenOff(t *testing.T) {
+	f, p := alpha(t, rig.HostSpec{})
+	out := sends(t, f, "HOLD one", fleet.SendOptions{ID: "one"}, fleet.Accepted)
+	is(t, f, detect.Busy, "")
+	p.kill()
+	is(t, f, detect.Crashed, "")
+	if _, err := f.WaitTurn(t.Context(), out); fleet.ClassOf(err) != fleet.ClassNeedsPerson {
+		t.Errorf("while it is gone: %v", err)
+	}
+	up(t, f)
+	again := sends(t, f, "HOLD one", fleet.SendOptions{ID: "one"}, fleet.Accepted)
+	if turn, err := f.WaitTurn(t.Context(), again); !again.Repeated || fleet.ClassOf(err) != fleet.ClassFailed {
+		t.Errorf("repeated %v: %+v, %v", again.Repeated, turn, err)
+	}
+	p.r.API().ReleaseAll()
+	// A turn that ends is told from it.
+	out = sends(t, f, "SAY done", fleet.SendOptions{}, fleet.Accepted)
+	if turn, err := f.WaitTurn(t.Context(), out); err != nil || turn.Text != "done" {
+		t.Errorf("%+v, %v", turn, err)
+	}
+}
+
 // TestSendReplaceDraft puts a person's draft aside and back, whole.
 func TestSendReplaceDraft(t *testing.T) {
 	f, p := alpha(t, rig.HostSpec{})
@@ -255,6 +279,11 @@ func TestSendCommands(t *testing.T) {
 		}
 	}
 	is(t, f, detect.Ready, "")
+	// It has a turn of no length, in a conversation of its own.
+	cleared := sends(t, f, "/clear", fleet.SendOptions{}, fleet.Accepted)
+	if turn, err := f.WaitTurn(t.Context(), cleared); err != nil || turn.State != detect.Ready {
+		t.Errorf("the turn of /clear: %+v, %v", turn, err)
+	}
 	// A command that opens a panel is no prompt: nothing records it.
 	out := sends(t, f, "/status", fleet.SendOptions{}, fleet.Submitted)
 	if !strings.Contains(out.Detail, "a dialog waits") {

@@ -66,7 +66,7 @@ func (s *sending) run(ctx context.Context) error {
 		a, err := s.f.attempt(ctx, s.h, s.id)
 		switch {
 		case err == nil && a.last() != tmux.StageErased:
-			return s.settle(ctx, a)
+			return s.report(ctx, a)
 		case err != nil && !errors.Is(err, errNoAttempt):
 			return failed(s.h.Name, "asking for the outcome", err)
 		}
@@ -76,7 +76,7 @@ func (s *sending) run(ctx context.Context) error {
 		look := s.f.probeOne(ctx, s.h)
 		s.out.State, s.out.Rule = look.State, look.Rule
 		if look.Err != nil {
-			return s.refuse(ctx, look.Err)
+			return s.refuse(ctx, untouched(look.Err))
 		}
 		if look.pane != nil && look.pane.Sender != "" && !look.Typable() && time.Now().Before(locked) && wait(ctx, pause) {
 			try-- // what is on the screen is another sender's work
@@ -128,6 +128,18 @@ func (s *sending) run(ctx context.Context) error {
 	}
 }
 
+// untouched is what a look said of a host that could not be looked at, for one
+// who wanted to send.
+func untouched(err error) error {
+	var fe *Error
+	if !errors.As(err, &fe) {
+		return err
+	}
+	e := *fe
+	e.Msg += "; nothing was typed"
+	return &e
+}
+
 func refusedHint(err error) string {
 	if errors.Is(err, tmux.ErrJournal) {
 		return "make room for " + journalRoot + " there"
@@ -151,9 +163,16 @@ func (s *sending) typeIn(ctx context.Context, look seen) (tmux.Pasted, error) {
 	typing, cancel := s.f.conns.WithTimeout(context.WithoutCancel(ctx), typeLimit)
 	defer cancel()
 	return tmux.PasteText(typing, s.f.conn(s.h), tmux.Paste{
-		Guard: guard, Chunks: s.prompt.chunks, Shown: s.prompt.shown, Marks: s.prompt.marks(look.Input.Mark), More: boxMore, Below: below(look.Input.Mark), Loose: s.prompt.command != "" || s.prompt.shown != "", Menus: s.prompt.menus(),
-		Placeholder: boxPlaceholder, Erase: eraseKey, Journal: journalOf(s.h, s.id, a.head(s.id)), Wait: typeWait,
+		Guard: guard, Chunks: s.prompt.pieces(look), Shown: s.prompt.shown, Wait: typeWait,
+		Marks: s.prompt.marks(look.Input.Mark), More: boxMore, Below: below(look.Input.Mark), Loose: s.prompt.command != "" || s.prompt.shown != "",
+		Menus: s.prompt.menus(), Placeholder: boxPlaceholder, Erase: eraseKey, Journal: journalOf(s.h, s.id, a.head(s.id)),
 	})
+}
+
+// report settles an attempt that was made before: nothing is typed now.
+func (s *sending) report(ctx context.Context, a attempt) error {
+	s.out.Repeated = true
+	return s.settle(ctx, a)
 }
 
 // refuse ends a send that typed nothing: what was put aside is put back. But what
@@ -163,7 +182,7 @@ func (s *sending) typeIn(ctx context.Context, look seen) (tmux.Pasted, error) {
 func (s *sending) refuse(ctx context.Context, err error) error {
 	if s.given && ClassOf(err) == ClassRefused {
 		if a, e := s.f.attempt(ctx, s.h, s.id); e == nil && a.last() != tmux.StageErased {
-			return s.settle(ctx, a)
+			return s.report(ctx, a)
 		}
 	}
 	s.unstash(ctx)

@@ -113,6 +113,7 @@ func (s *sending) proof(ctx context.Context, a attempt) (r transcript.Record, re
 	}
 	ctx, cancel := s.f.conns.WithTimeout(ctx, most)
 	defer cancel()
+	gates := 0
 	for {
 		records, failure := s.f.recordsSince(ctx, s.h, a.conversation, a.offset)
 		if failure == nil {
@@ -120,8 +121,16 @@ func (s *sending) proof(ctx context.Context, a attempt) (r transcript.Record, re
 			if r, result := a.shows(records); result != "" {
 				return r, result, true, nil
 			}
-			if r, ok := s.elsewhere(ctx, a); ok {
+			now := s.f.probeOne(ctx, s.h)
+			if r, ok := s.elsewhere(ctx, a, now); ok {
 				return r, Accepted, true, nil
+			}
+			// A command that opens a panel is recorded when that is closed, or never.
+			if gates++; now.State != detect.Gate {
+				gates = 0
+			}
+			if gates >= restLooks && s.prompt.command != "" {
+				return r, "", true, nil
 			}
 		}
 		if ctx.Err() == nil {
@@ -135,8 +144,7 @@ func (s *sending) proof(ctx context.Context, a attempt) (r transcript.Record, re
 
 // elsewhere looks for the record in a conversation that has begun since: /clear
 // opens one, and its record is the first in it.
-func (s *sending) elsewhere(ctx context.Context, a attempt) (r transcript.Record, ok bool) {
-	now := s.f.probeOne(ctx, s.h)
+func (s *sending) elsewhere(ctx context.Context, a attempt, now seen) (r transcript.Record, ok bool) {
 	id := conversation(now)
 	if now.Err != nil || id == "" || id == a.conversation {
 		return r, false
@@ -147,7 +155,7 @@ func (s *sending) elsewhere(ctx context.Context, a attempt) (r transcript.Record
 	}
 	for _, r := range records {
 		if a.own(r) && transcript.MatchesDigest(r, a.digest) {
-			s.out.Conversation = id
+			s.out.Conversation, s.out.offset = id, 0
 			return r, true
 		}
 	}
@@ -183,14 +191,14 @@ func (s *sending) without(ctx context.Context, a attempt, err error) error {
 			case now.Draft != "" && a.last() == tmux.StageEnter: // the script died over its Enter, or a person types
 				msg += ", and text stands in the input box"
 			case now.State == detect.Gate:
-				msg = "the prompt was submitted, and a dialog waits for a person now: " + now.Why
+				msg = "the prompt was submitted, and now " + now.Why
 				read = sendHint(now.Status)
 			}
 		}
 		if a.last() == tmux.StageEnter {
 			msg = strings.Replace(msg, "the prompt was submitted", "the prompt was typed, and Enter may have been pressed", 1)
 		}
-		return s.failed(ClassUnproven, msg, read)
+		return s.failed(ClassUnproven, msg, read+"; ask again with: claude-fleet outcome "+s.h.Name+" "+s.id)
 	}
 	if s.o.ReplaceDraft && s.did["stash"] {
 		s.warn("the draft is still put aside; the client puts it back with the next prompt, or at Ctrl+S in the empty box")

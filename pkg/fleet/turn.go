@@ -42,7 +42,8 @@ const (
 )
 
 // SendAndWait is Send to several hosts at once, and WaitTurn for each. No host is
-// waited for longer than limit. It yields each host's end as it comes.
+// waited for longer than limit. Where Send finds that a command has opened a
+// dialog, that is the end. It yields each host's end as it comes.
 func (f *Fleet) SendAndWait(ctx context.Context, prompt string, o SendOptions, limit time.Duration, hosts ...Host) iter.Seq[Waited] {
 	return stream(ctx, hosts, func(ctx context.Context, h Host, emit func(Waited)) {
 		out, err := f.Send(ctx, h.Name, prompt, o)
@@ -137,10 +138,7 @@ func (w *turnWait) look(ctx context.Context) (over bool, err error) {
 	}
 	switch s.State {
 	case detect.Ready:
-		if !begun {
-			return false, &Error{Class: ClassFailed, Host: w.h.Name, State: s.State, Rule: s.Rule, Msg: "the prompt was " + takenBack, Hint: "look with: claude-fleet read " + w.h.Name}
-		}
-		return true, nil // a version that writes no ends, or a prompt that was taken back
+		return w.rests(s, records[max(i, 0):], begun)
 	case detect.Limited:
 		return false, &Error{Class: ClassFailed, Host: w.h.Name, State: s.State, Rule: s.Rule, Msg: "the turn met a usage limit", Hint: sendHint(s.Status)}
 	case detect.Gate, detect.Unauth, detect.Crashed, detect.Down:
@@ -150,9 +148,32 @@ func (w *turnWait) look(ctx context.Context) (over bool, err error) {
 	return false, nil
 }
 
+// rests judges a session that has come to rest although the conversation does
+// not tell that the turn has ended.
+func (w *turnWait) rests(s seen, records []transcript.Record, begun bool) (over bool, err error) {
+	fail := func(msg string) (bool, error) {
+		return false, &Error{Class: ClassFailed, Host: w.h.Name, State: s.State, Rule: s.Rule, Msg: msg, Hint: "see what was said with: claude-fleet read " + w.h.Name}
+	}
+	if !begun {
+		return fail("the prompt was " + takenBack)
+	}
+	if _, command := records[0].Command(); command {
+		return true, nil // it may have nothing to print, as /clear
+	}
+	// From 2.1.202 on every turn that ends says so. Those before say at least what
+	// the model said.
+	if w.turn.Text != "" && (s.session == nil || !atLeast(s.session.Version, 2, 1, 202)) {
+		return true, nil
+	}
+	return fail("the prompt was accepted, and its turn was broken off: the session is ready, and no end of it is recorded")
+}
+
 // ended is the error that goes with a turn that ended otherwise than it should.
 func (w *turnWait) ended() error {
 	switch {
+	case w.turn.APIError && (w.turn.APIStatus == 401 || w.turn.APIStatus == 403 || w.turn.State == detect.Unauth):
+		return &Error{Class: ClassNeedsPerson, Host: w.h.Name, State: detect.Unauth, Msg: "the prompt was accepted, and the service refused the credentials: " + neutral(cut(w.turn.Text, 300)),
+			Hint: sendHint(Status{Host: w.h, Verdict: detect.Verdict{State: detect.Unauth}})}
 	case w.turn.APIError:
 		return &Error{Class: ClassFailed, Host: w.h.Name, State: w.turn.State, Msg: "the prompt was accepted, and the service refused the turn: " + neutral(cut(w.turn.Text, 300)),
 			Hint: "look with: claude-fleet status " + w.h.Name}
