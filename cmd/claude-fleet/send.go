@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/claude-fleet/claude-fleet/pkg/fleet"
 	"github.com/claude-fleet/claude-fleet/pkg/transport"
@@ -20,6 +21,8 @@ type sendFlags struct {
 	yes     bool
 	wait    bool
 	timeout time.Duration
+	limited bool // --timeout was given
+	bare    bool // no -- was given
 	fleet.SendOptions
 }
 
@@ -49,11 +52,18 @@ needed.` + exitStatus(0, 1, 2, 3, 4, 5, 6, 7),
 		Args:              args(cobra.MinimumNArgs(1), "send <host…|@tag…> <prompt> (quote a prompt of several words)"),
 		ValidArgsFunction: a.hostNames,
 		RunE: func(cmd *cobra.Command, given []string) error {
-			return a.runSend(cmd.Context(), given, f, cmd.Flags().Changed("timeout"))
+			if err := f.check(cmd.Flags()); err != nil {
+				return err
+			}
+			f.bare = cmd.ArgsLenAtDash() < 0
+			return a.runSend(cmd.Context(), given, f)
 		},
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return usagef("send: %w (a prompt that begins with - goes behind --: claude-fleet send <host> -- <prompt>)", err)
+		if strings.HasPrefix(err.Error(), "unknown") {
+			return usagef("send: %w (a prompt that begins with - goes behind --: claude-fleet send <host> -- <prompt>)", err)
+		}
+		return usagef("send: %w", err)
 	})
 	fl := cmd.Flags()
 	fl.StringVarP(&f.file, "file", "f", "", "read the prompt from `FILE`; - is standard input")
@@ -62,21 +72,31 @@ needed.` + exitStatus(0, 1, 2, 3, 4, 5, 6, 7),
 	fl.BoolVar(&f.Queue, "queue", false, "let the client queue it behind a turn that runs")
 	fl.BoolVar(&f.ReplaceDraft, "replace-draft", false, "have the client put a draft aside for the prompt, and back")
 	fl.BoolVar(&f.wait, "wait", false, "wait until the turn has ended, and print its final text")
-	fl.DurationVar(&f.timeout, "timeout", time.Hour, "how long --wait waits; without it, a host's deadline as elsewhere")
+	fl.DurationVar(&f.timeout, "timeout", time.Hour, "how long --wait waits for the turn's end; without --wait, what it is everywhere: a host's deadline for a look")
 	fl.BoolVarP(&f.yes, "yes", "y", false, "send to several hosts without asking")
-	cmd.MarkFlagsMutuallyExclusive("force", "queue")
 	return cmd
 }
 
-func (a *app) runSend(ctx context.Context, given []string, f sendFlags, timeoutSet bool) error {
+// check refuses what the flags can't mean together or alone.
+func (f *sendFlags) check(set *pflag.FlagSet) error {
+	f.limited = set.Changed("timeout")
+	switch {
+	case f.Force && f.Queue:
+		return usagef("send: --force would interrupt the turn that --queue would wait for; give one of them")
+	case set.Changed("id") && f.ID == "":
+		return usagef("send: --id is empty (is the variable that it comes from set?); nothing was sent")
+	case f.limited && f.timeout <= 0:
+		return usagef("send: --timeout must be above zero")
+	}
+	return nil
+}
+
+func (a *app) runSend(ctx context.Context, given []string, f sendFlags) error {
 	names, prompt, err := a.prompt(ctx, given, f.file)
 	if err != nil {
 		return err
 	}
-	switch {
-	case timeoutSet && f.timeout <= 0:
-		return usagef("send: --timeout must be above zero")
-	case timeoutSet && !f.wait:
+	if f.limited && !f.wait {
 		a.timeout = f.timeout
 	}
 	return a.with(func(fl *fleet.Fleet) error {
@@ -88,6 +108,9 @@ func (a *app) runSend(ctx context.Context, given []string, f sendFlags, timeoutS
 			return usagef("send: %w (all but the last argument are hosts: quote a prompt of several words); nothing was sent", err)
 		case err != nil:
 			return err
+		}
+		if _, err := fl.Select(prompt); err == nil && f.bare && f.file == "" && given[len(given)-1] == prompt {
+			return usagef("send: the last argument is the prompt, and %q names a host: is the prompt missing? (to send it all the same, put -- before it)", prompt)
 		}
 		if len(hosts) > 1 && !f.yes {
 			if err := a.confirm(ctx, hosts); err != nil {
@@ -114,7 +137,7 @@ func (a *app) confirm(ctx context.Context, hosts []fleet.Host) error {
 		return fmt.Errorf("send: %w; nothing was sent", err)
 	}
 	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-		return errors.New("send: not confirmed; nothing was sent")
+		return &fleet.Error{Class: fleet.ClassRefused, Msg: "send: not confirmed; nothing was sent"}
 	}
 	return nil
 }
@@ -124,7 +147,9 @@ type sent struct {
 	fleet.Outcome
 	// Turn is how the turn ended, where that was waited for.
 	Turn *fleet.Turned `json:"turn,omitempty"`
-	err  error
+	// Failure is why the wait for the turn's end failed.
+	Failure string `json:"failure,omitempty"`
+	err     error
 }
 
 func (a *app) sendTo(ctx context.Context, fl *fleet.Fleet, hosts []fleet.Host, prompt string, f sendFlags) error {
@@ -139,11 +164,15 @@ func (a *app) sendTo(ctx context.Context, fl *fleet.Fleet, hosts []fleet.Host, p
 	}
 	if f.wait {
 		for t := range fl.SendAndWait(ctx, prompt, f.SendOptions, f.timeout, hosts...) {
-			show(sent{t.Outcome, t.Turn, t.Err})
+			r := sent{Outcome: t.Outcome, Turn: t.Turn, err: t.Err}
+			if t.Err != nil && t.Outcome.Err == nil {
+				r.Failure = t.Err.Error()
+			}
+			show(r)
 		}
 	} else {
 		for out := range fl.SendAll(ctx, prompt, f.SendOptions, hosts...) {
-			show(sent{out, nil, out.Err})
+			show(sent{Outcome: out, err: out.Err})
 		}
 	}
 	if a.json && len(hosts) == 1 {
@@ -166,7 +195,7 @@ func (a *app) printSent(r sent, many bool) {
 		fmt.Fprintf(a.err, "claude-fleet: %s: %s\n", r.Host, transport.Neutralise(w))
 	}
 	if r.DroppedControls > 0 {
-		fmt.Fprintf(a.err, "claude-fleet: %s: control characters taken out of the prompt: %d\n", r.Host, r.DroppedControls)
+		fmt.Fprintf(a.err, "claude-fleet: %s: control or invisible characters taken out of the prompt: %d\n", r.Host, r.DroppedControls)
 	}
 	if r.Turn != nil && r.Turn.Text != "" {
 		text := transport.NeutraliseLines(r.Turn.Text)
@@ -179,6 +208,8 @@ func (a *app) printSent(r sent, many bool) {
 	case r.err != nil:
 		a.showError(r.err)
 	case r.Turn != nil:
+	case r.Repeated:
+		fmt.Fprintf(a.out, "%s: %s (sent before under this id; nothing was typed now)\n", r.Host, r.Detail)
 	case r.Result == fleet.Queued:
 		fmt.Fprintf(a.out, "%s: queued; see its work later with: claude-fleet read %s\n", r.Host, r.Host)
 	default:
