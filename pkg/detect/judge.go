@@ -56,7 +56,7 @@ func (j *judge) look(e *Evidence) {
 	case ok:
 		j.broken = b.glyph
 	}
-	if j.have&factWhole == 0 {
+	if j.have&factWhole == 0 && (j.broken >= 0 || j.have&factBox != 0 || !j.lookScrolled()) {
 		j.lookUnboxed()
 	}
 }

@@ -26,6 +26,8 @@ func (j *judge) regions() []Region {
 		bottom, name = j.panel.top, "dialog"
 	case j.have&factBox != 0 && j.box.bottom > 0:
 		bottom, name = j.box.top, "box"
+	case j.have&factScrolled != 0:
+		bottom, name = j.firstRow(factScrolled), "box"
 	case j.have&factReader != 0:
 		bottom, name = s.last, "prompt"
 	case j.have&factViewer != 0:
@@ -37,8 +39,9 @@ func (j *judge) regions() []Region {
 	add("history", 0, turn-1)
 	add("turn", turn, bottom-1)
 	if name == "box" {
-		add("box", bottom, j.box.bottom)
-		add("footer", j.box.bottom+1, s.last)
+		end := max(j.box.bottom, j.seen[factScrolled.index()][1]-1)
+		add("box", bottom, end)
+		add("footer", end+1, s.last)
 	} else if name != "" {
 		add(name, bottom, s.last)
 	}

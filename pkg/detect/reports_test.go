@@ -20,6 +20,9 @@ func TestReports(t *testing.T) {
 	cursor := func(e Evidence, x, y int) Evidence { e.CursorX, e.CursorY = x, y; return e }
 	titled := func(e Evidence, title string) Evidence { e.Title = title; return e }
 	alternate := func(e Evidence) Evidence { e.Alternate = true; return e }
+	scrolled := func(rows string) string {
+		return esc + "38;5;244m─── " + esc + "2m↑ 41 more" + esc + "0m " + strings.Repeat("─", 80) + "\n" + rows + esc + "7m " + esc + "0m\n" + boxRule()
+	}
 	at := func(e Evidence, now time.Time) Evidence { e.Now = now; return e }
 	cases := []struct {
 		name  string
@@ -56,6 +59,12 @@ func TestReports(t *testing.T) {
 		{"retry of a 529", drawn(prompt("x"), "  ⎿  API Error (529 overloaded)", "     Retrying in 4 seconds… (attempt 4/10)", "", orange+"✻ Forging… (esc to interrupt)"+plain, working(), modeLine), Busy, "", ""},
 		{"a terminal 529", drawn(prompt("x"), red+"⏺ API Error: 529 Overloaded. Try again."+plain, "", finished("Brewed for 1h 14m 17s"), idle(""), modeLine), Ready, "", "529"},
 		{"an idle box in any session", titled(drawn(idle(""), modeLine), "✳ mine"), Ready, "", ""},
+		{"a draft taller than the box", drawn(turn, scrolled("  line 41\n  line 42\n"), modeLine), Unknown, "", "taller than the input box"},
+		{"and a turn runs", drawn(spin("✽ Zigzagging… (3s)"), scrolled("  line 41\n  line 42\n"), modeLine), Busy, "", ""},
+		{"and its rows are a menu's", drawn(turn, scrolled("  ❯ 1. Yes\n    2. No\n"), modeLine), Unknown, "", "taller than the input box"},
+		{"a menu beneath it", drawn(turn, scrolled("  line 41\n"), "  ❯ 1. Yes\n    2. No\n\n  Enter to confirm · Esc to cancel"), Gate, "", ""},
+		{"a shell beneath it", drawn(turn, scrolled("  line 41\n"), "user@host:~$ "), Crashed, "", ""},
+		{"such a rule in an answer", drawn(turn, scrolled("  line 41\n"), "", idle(""), modeLine), Ready, "", ""},
 		{"a percentage while starting", drawn("loading 50%"), Unknown, "", ""},
 		{"markup while starting", drawn("</div>"), Unknown, "", ""},
 		{"a shell prompt behind a blank, under a stale box", drawn(turn, idle(""), modeLine, "", " user@vm  ~/proj "), Unknown, "", ""},

@@ -12,6 +12,7 @@ const (
 	factLive                        // the no-break space behind its glyph
 	factWhole                       // nothing foreign drawn over or beneath it
 	factIdle                        // the glyph has the colour of an idle box
+	factScrolled                    // an input box whose draft is taller than it, so that its glyph is out of sight
 	factFooter                      // something is drawn beneath the box, or in it: an idle empty box always has a footer
 	factTorn                        // a frame's right edge is missing: columns were cut off the capture
 	factMuted                       // the glyph is greyed: a turn runs
@@ -42,14 +43,14 @@ const (
 
 // factNames name the facts for traces, in their order.
 var factNames = [...]string{
-	"empty screen", "input box", "live box", "whole box", "idle glyph", "footer", "torn frame", "muted glyph", "screen-reader prompt",
+	"empty screen", "input box", "live box", "whole box", "idle glyph", "scrolled box", "footer", "torn frame", "muted glyph", "screen-reader prompt",
 	"spinner", "retry line", "busy title", "interrupt key", "running agents", "queue hint", "fix-first hint", "dialog", "limit menu",
 	"survey", "history search", "cursor outside the box", "limit event", "limit strip", "limit lapsed", "unanswered prompt",
 	"credentials event", "credentials footer", "transcript viewer", "shell prompt", "suspend notice",
 }
 
 const (
-	anyBox  = factBox | factReader
+	anyBox  = factBox | factReader | factScrolled
 	anyBusy = factSpinner | factRetry | factTitleBusy | factInterrupt | factAgents | factQueued | factMuted
 	blocked = factDialog | factLimitMenu | factSurvey | factSearch | factViewer
 	refused = factAuthEvent | factAuthFooter | factFixFirst | factLimitStrip | factUnanswered
@@ -95,6 +96,8 @@ var rules = [...]rule{
 	{"limit.strip", Limited, factLimitStrip, anyBox, 0, "the client waits for a usage limit to reset"},
 	{"limit.event", Limited, factLimitEvent, anyBox, factLapsed, "the newest event is a usage limit"},
 	{"unauth.hint", Unauth, factFixFirst | factBox, 0, 0, "the box tells to fix something before going on"},
+
+	{"box.scrolled", Unknown, factScrolled, 0, 0, "a draft that is taller than the input box hides its beginning, and whether a turn runs"},
 
 	{"ready.lapsed", Ready, factBox | factLive | factWhole | factIdle | factFooter | factLimitEvent | factLapsed, 0,
 		anyBusy | blocked | refused | gone | factCursorAway, "the usage limit above has reset, and the box is idle"},

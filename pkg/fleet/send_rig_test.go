@@ -210,6 +210,16 @@ func TestSendReplaceDraft(t *testing.T) {
 		p.keys("C-c") // drops it
 		is(t, f, detect.Ready, "")
 	}
+	// One that is taller than the box hides whether the session is ready.
+	for range 3 {
+		p.keys("-l", strings.Repeat("a line of a draft\n", 12))
+	}
+	is(t, f, detect.Unknown, "")
+	if out := sends(t, f, "over the draft", replace, fleet.Refused); !strings.Contains(out.Detail, "taller than the input box") {
+		t.Errorf("%+v", out)
+	}
+	p.keys("C-c")
+	is(t, f, detect.Ready, "")
 	// Where another draft is put aside already, it would be lost.
 	p.types("❯\u00a0", "the first")
 	p.keys("C-s")
