@@ -39,7 +39,7 @@ and turn, which is 1 for the newest; and in lines what is printed otherwise.`, f
 			if len(given) == 2 {
 				n, err := strconv.Atoi(given[1])
 				if err != nil || n <= 0 {
-					return usagef("read: %q is no number of lines", given[1])
+					return usagef("read: %q is no number of lines (read takes one host)", given[1])
 				}
 				o.Lines = n
 			}

@@ -230,6 +230,9 @@ func (a *app) prompt(ctx context.Context, given []string, file string) (names []
 	default:
 		names, file = given[:last], "-"
 	}
+	if file == "-" && terminalOf(a.in) != nil {
+		fmt.Fprintln(a.err, "claude-fleet: type the prompt; Ctrl+D on a line of its own ends it")
+	}
 	// One byte more than is allowed, so that a longer one is known as such.
 	text, err := readInput(ctx, file, a.in, fleet.MaxPrompt+1)
 	if ctx.Err() != nil {

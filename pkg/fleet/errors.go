@@ -138,7 +138,7 @@ func failed(host, doing string, err error) *Error {
 
 // refused says that nothing was typed, and why.
 func refused(s Status, hint string) *Error {
-	msg := fmt.Sprintf("not sent: the session is %s (%s)", s.State, s.Why)
+	msg := fmt.Sprintf("not sent: the session's state is %s (%s)", s.State, s.Why)
 	if s.State == detect.Ready && s.Draft != "" {
 		msg = "not sent: somebody's draft is in the input box"
 	}

@@ -143,7 +143,7 @@ func (w *turnWait) look(ctx context.Context) (over bool, err error) {
 		return false, &Error{Class: ClassFailed, Host: w.h.Name, State: s.State, Rule: s.Rule, Msg: "the turn met a usage limit", Hint: sendHint(s.Status)}
 	case detect.Gate, detect.Unauth, detect.Crashed, detect.Down:
 		return false, &Error{Class: ClassNeedsPerson, Host: w.h.Name, State: s.State, Rule: s.Rule,
-			Msg: fmt.Sprintf("the prompt was accepted, and the session is %s now (%s)", s.State, s.Why), Hint: sendHint(s.Status)}
+			Msg: fmt.Sprintf("the prompt was accepted, and the session's state is %s now (%s)", s.State, s.Why), Hint: sendHint(s.Status)}
 	}
 	return false, nil
 }
