@@ -46,12 +46,13 @@ func TestSendTimed(t *testing.T) {
 		want   []fleet.Result
 		submit bool // the client took the prompt
 		first  bool // the fault is there before Send is called
+		says   string
 	}{
 		{name: "no fault", want: []fleet.Result{fleet.Accepted}, submit: true},
 		{name: "deaf behind a paste", script: fakeclient.Script{DeafAfterPaste: ms(400)}, want: []fleet.Result{fleet.Accepted}, submit: true},
 		{name: "deaf behind pastes", script: fakeclient.Script{DeafAfterPaste: ms(2500)}, prompt: long, want: []fleet.Result{fleet.Accepted}, submit: true},
 		{name: "deaf twice", script: fakeclient.Script{DeafEnters: 2}, want: []fleet.Result{fleet.Accepted}, submit: true},
-		{name: "deaf for good", script: fakeclient.Script{DeafEnters: 99}, want: []fleet.Result{fleet.Typed}},
+		{name: "deaf for good", script: fakeclient.Script{DeafEnters: 99}, want: []fleet.Result{fleet.Typed}, says: "took no Enter; it is still there"},
 		{name: "first token late", script: fakeclient.Script{Turn: 4 * time.Second, FirstToken: 3 * time.Second}, want: []fleet.Result{fleet.Accepted}, submit: true},
 		{name: "redraw late", script: fakeclient.Script{LateRedraw: 3 * time.Second, Turn: 5 * time.Second}, want: []fleet.Result{fleet.Accepted}, submit: true},
 		{name: "record late", script: fakeclient.Script{Record: fakeclient.Record{After: 4 * time.Second}}, want: []fleet.Result{fleet.Accepted}, submit: true},
@@ -74,7 +75,7 @@ func TestSendTimed(t *testing.T) {
 		{name: "survey before it is judged", script: fault(fakeclient.Fault{On: at, File: "now", Survey: true}), first: true, prompt: "1", want: []fleet.Result{fleet.Refused}},
 		{name: "survey between check and paste", script: fault(fakeclient.Fault{On: at, File: "now", Survey: true}), before: "paste-buffer", prompt: "1", want: []fleet.Result{fleet.Accepted}, submit: true},
 		{name: "a person's letters behind the paste", script: fault(fakeclient.Fault{On: fakeclient.OnTaken, Keys: "xy"}), want: []fleet.Result{fleet.Typed, fleet.Submitted}},
-		{name: "gone at the paste", script: fault(fakeclient.Fault{On: fakeclient.OnPasted, Kill: true}), want: []fleet.Result{fleet.Typed}},
+		{name: "gone at the paste", script: fault(fakeclient.Fault{On: fakeclient.OnPasted, Kill: true}), want: []fleet.Result{fleet.Typed}, says: "the session's state is crashed now"},
 		{name: "gone at Enter", script: fault(fakeclient.Fault{On: fakeclient.OnEnter, Kill: true}), want: []fleet.Result{fleet.Typed, fleet.Submitted}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -100,6 +101,9 @@ func TestSendTimed(t *testing.T) {
 			out, err := f.Send(t.Context(), "alpha", prompt, fleet.SendOptions{})
 			if !slices.Contains(c.want, out.Result) || (err == nil) != (out.Result == fleet.Accepted) {
 				t.Errorf("%s, want %s: %v", out.Result, c.want, err)
+			}
+			if !strings.Contains(out.Detail, c.says) {
+				t.Errorf("it says %q, without %q", out.Detail, c.says)
 			}
 			got := events(t, h)
 			submitted := fakeclient.Texts(got, fakeclient.Submitted)

@@ -205,12 +205,17 @@ func (s *sending) without(ctx context.Context, a attempt, err error) error {
 	}
 	now := s.f.probeOne(ctx, s.h)
 	switch {
-	case now.Err == nil && now.State == detect.Gate:
+	case now.Err != nil:
+		return s.failed(ClassTyped, "the prompt was typed, at least in part, and not submitted; whether it is still in the input box is not known: "+cause(now.Err), s.ask())
+	case now.State == detect.Down || now.State == detect.Crashed:
+		return s.failed(ClassTyped, "the prompt was typed, at least in part, and not submitted; the session's state is "+string(now.State)+" now ("+now.Why+"), and the input box is not to be seen",
+			sendHint(now.Status)+"; then send it again under another id")
+	case now.State == detect.Gate:
 		return s.failed(ClassTyped, "the prompt was typed, at least in part, and not submitted: a dialog came in front of it ("+now.Why+"); it may stand beneath, or in the dialog",
 			sendHint(now.Status)+"; then see whether it is in the input box")
-	case now.Err == nil && now.Draft == "" && a.last() == tmux.StageStuck:
+	case now.Draft == "" && a.last() == tmux.StageStuck:
 		return s.failed(ClassUnproven, "the prompt was typed and Enter pressed; it is no longer in the input box, and the conversation does not show it", read)
-	case now.Err == nil && now.Draft == "" && now.State == detect.Ready:
+	case now.Draft == "" && now.State == detect.Ready:
 		return s.failed(ClassTyped, "the prompt was typed, at least in part, and not submitted; it is no longer in the input box", "see that nobody has submitted it: claude-fleet read "+s.h.Name+"; then send it again under another id")
 	case a.last() == tmux.StageStuck:
 		return s.failed(ClassTyped, "the prompt was typed into the input box, and the client took no Enter; it is still there", look+"; press Enter to submit it or Ctrl+U to drop it")
