@@ -134,9 +134,14 @@ func (f *Fleet) attempt(ctx context.Context, h Host, id string) (attempt, error)
 	return a, nil
 }
 
-// ownWithin is how long after the last that its script noted a record may be an
-// attempt's own. Later the same words are another sending's, or a person's.
-const ownWithin = time.Minute
+const (
+	// ownWithin is how long after the last that its script noted a record may be an
+	// attempt's own. Later the same words are another sending's, or a person's.
+	ownWithin = time.Minute
+	// commandWithin is that for a command, which is recorded when it is done: a
+	// compaction takes minutes.
+	commandWithin = 10 * time.Minute
+)
 
 // own tells whether a record's prompt can be this attempt's, by when it was sent.
 // An equal one of another sender comes into the conversation behind the attempt's
@@ -145,21 +150,29 @@ func (a attempt) own(r transcript.Record) bool {
 	if r.Sent.Before(a.at) {
 		return false
 	}
-	// Commands are recorded when they are done, and some versions do not tell when
-	// what waited in the queue was sent.
-	if _, command := r.Command(); command || a.queued && r.Sent.Equal(r.At) && !r.Enqueued() {
+	// Some versions do not tell when what waited in the queue was sent.
+	if a.noted.IsZero() || a.queued && r.Sent.Equal(r.At) && !r.Enqueued() {
 		return true
 	}
-	return a.noted.IsZero() || r.Sent.Before(a.noted.Add(ownWithin))
+	within := ownWithin
+	if _, command := r.Command(); command && slices.Contains(a.stages, tmux.StageEnter) {
+		within = commandWithin
+	}
+	return r.Sent.Before(a.noted.Add(within))
 }
 
 // shows finds the record that proves the attempt: the prompt in the conversation,
 // or else that it was queued; and what the client says of a command that it does
-// not know.
+// not know (Refused), or of a prompt that a hook did not let through (Typed).
 func (a attempt) shows(records []transcript.Record) (r transcript.Record, result Result) {
 	for _, r := range records {
 		if a.own(r) && transcript.MatchesDigest(r, a.digest) {
 			return r, Accepted
+		}
+	}
+	for _, r := range records {
+		if _, ok := transcript.BlocksDigest(r, a.digest); ok && a.own(r) {
+			return r, Typed
 		}
 	}
 	for _, r := range records {

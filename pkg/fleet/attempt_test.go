@@ -79,9 +79,31 @@ func TestAttemptOwn(t *testing.T) {
 			t.Errorf("%q beside an unknown command: %q", prompt, got)
 		}
 	}
-	command := attempt{digest: transcript.Digest("/compact"), at: start, noted: start}
-	r := record(time.Hour, time.Hour, "<command-name>/compact</command-name>\n<command-args></command-args>")
-	if _, got := command.shows([]transcript.Record{r}); got != Accepted {
-		t.Errorf("a command that took an hour: %q", got)
+	for _, c := range []struct {
+		name  string
+		last  tmux.Stage
+		after time.Duration
+		want  Result
+	}{
+		{"a command that took minutes", tmux.StageSubmitted, 5 * time.Minute, Accepted},
+		{"an equal one, an hour later", tmux.StageSubmitted, time.Hour, ""},
+		{"one that was not submitted, and a later one", tmux.StageTyped, 5 * time.Minute, ""},
+		{"one that was not submitted, and then was by hand", tmux.StageTyped, 5 * time.Second, Accepted},
+	} {
+		command := attempt{digest: transcript.Digest("/compact"), at: start, noted: start, stages: []tmux.Stage{tmux.StageTyping, c.last}}
+		if c.last == tmux.StageSubmitted {
+			command.stages = []tmux.Stage{tmux.StageTyping, tmux.StageEnter, tmux.StageSubmitted}
+		}
+		r := record(c.after, c.after, "<command-name>/compact</command-name>\n<command-args></command-args>")
+		if _, got := command.shows([]transcript.Record{r}); got != c.want {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+	blocked := transcript.Record{Type: "system", At: start, Sent: start, Blocks: []transcript.Block{{Kind: "text", Text: "UserPromptSubmit operation blocked by hook:\n[x]: no\n\n\nOriginal prompt: go on"}}}
+	for prompt, want := range map[string]Result{"go on": Typed, "on": "", "": ""} {
+		a := attempt{digest: transcript.Digest(prompt), at: start}
+		if _, got := a.shows([]transcript.Record{blocked}); got != want {
+			t.Errorf("%q beside a prompt that a hook refused: %q", prompt, got)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -98,6 +99,12 @@ func (p prompt) pieces(look seen) []string {
 		return p.chunks
 	}
 	return []string{strings.Join(p.chunks, "")}
+}
+
+// chip tells whether a draft is what the client shows in place of this text.
+func (p prompt) chip(draft string) bool {
+	lines := strings.Count(strings.TrimRight(p.text, "\n"), "\n")
+	return lines > 0 && strings.HasPrefix(draft, boxPlaceholder) && strings.HasSuffix(draft, fmt.Sprintf(" +%d lines]", lines)) && strings.Count(draft, "]") == 1
 }
 
 const (

@@ -73,7 +73,7 @@ func (t *turner) record(r transcript.Record) bool {
 	case r.Summary: // compact_boundary tells of it
 	case r.Type == "system":
 		switch r.Subtype {
-		case "compact_boundary", "informational":
+		case "compact_boundary", "informational", transcript.HookStopped:
 			add("client", "", r.Text())
 		}
 	case r.APIError:

@@ -142,7 +142,7 @@ func untouched(err error) error {
 
 func refusedHint(err error) string {
 	if errors.Is(err, tmux.ErrJournal) {
-		return "make room for " + journalRoot + " there"
+		return "see to " + journalRoot + " there"
 	}
 	return "try again in a moment"
 }

@@ -51,6 +51,8 @@ func (s *sending) settle(ctx context.Context, a attempt) error {
 		}
 	}
 	switch {
+	case result == Typed:
+		return s.blocked(ctx, a, r)
 	case result == Refused:
 		return s.failed(ClassUnproven, "the prompt was submitted, but the client says: "+r.Text(), "see which commands it has: claude-fleet attach "+s.h.Name)
 	case result != "":
@@ -66,6 +68,30 @@ func (s *sending) settle(ctx context.Context, a attempt) error {
 	}
 	return s.without(ctx, a, err)
 }
+
+// blocked is the end of a prompt that a hook of the session did not let through.
+// The client puts it back into the input box: there it would be in the way of all
+// that comes later, so the one that sent it takes it out again.
+func (s *sending) blocked(ctx context.Context, a attempt, r transcript.Record) error {
+	reason, _ := transcript.BlocksDigest(r, a.digest)
+	msg := "a hook of that session refused the prompt: " + cut(neutral(reason), 300)
+	for range restLooks {
+		look := s.f.probeOne(ctx, s.h)
+		mine := look.State == detect.Ready && !s.out.Repeated && (restoredAs(look.Draft, s.prompt.text) || s.prompt.chip(look.Draft))
+		switch {
+		case mine && s.clear(ctx, look) == nil:
+			msg = strings.TrimSuffix(msg, takenOut) + takenOut
+		case look.Draft != "":
+			return s.failed(ClassTyped, strings.TrimSuffix(msg, takenOut)+"; text stands in the input box", "see it, and the hooks, with: claude-fleet attach "+s.h.Name)
+		}
+		if !wait(ctx, pause) {
+			break
+		}
+	}
+	return s.failed(ClassTyped, msg, "change the prompt, or the hook: its command is in the settings of that session (/hooks)")
+}
+
+const takenOut = "; it was taken out of the input box again"
 
 // atRest tells whether the session is ready and nothing waits in its queue, for
 // more than the moment between a turn and the next.
@@ -143,7 +169,8 @@ func (s *sending) proof(ctx context.Context, a attempt) (r transcript.Record, re
 }
 
 // elsewhere looks for the record in a conversation that has begun since: /clear
-// opens one, and its record is the first in it.
+// opens one, and its record is the first in it, at once. One that is there much
+// later is another's.
 func (s *sending) elsewhere(ctx context.Context, a attempt, now seen) (r transcript.Record, ok bool) {
 	id := conversation(now)
 	if now.Err != nil || id == "" || id == a.conversation {
@@ -154,7 +181,7 @@ func (s *sending) elsewhere(ctx context.Context, a attempt, now seen) (r transcr
 		return r, false
 	}
 	for _, r := range records {
-		if a.own(r) && transcript.MatchesDigest(r, a.digest) {
+		if a.own(r) && (a.noted.IsZero() || r.Sent.Before(a.noted.Add(ownWithin))) && transcript.MatchesDigest(r, a.digest) {
 			s.out.Conversation, s.out.offset = id, 0
 			return r, true
 		}

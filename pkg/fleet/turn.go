@@ -24,6 +24,9 @@ type Turned struct {
 	// when it is not known.
 	APIError  bool `json:"api_error"`
 	APIStatus int  `json:"api_status"`
+	// Stopped is what is known of a hook of the session that ended the turn; empty
+	// where none did. It is not neutralised.
+	Stopped string `json:"stopped"`
 }
 
 // Waited is an outcome, and how the turn of the prompt ended.
@@ -128,7 +131,7 @@ func (w *turnWait) look(ctx context.Context) (over bool, err error) {
 	begun := i >= 0
 	if begun {
 		end, ended := transcript.TurnEnd(records[i:])
-		w.turn.Text, w.turn.Interrupted, w.turn.APIError, w.turn.APIStatus = end.Text, end.Interrupted, end.Error, end.Status
+		w.turn.Text, w.turn.Interrupted, w.turn.APIError, w.turn.APIStatus, w.turn.Stopped = end.Text, end.Interrupted, end.Error, end.Status, end.Stopped
 		if ended {
 			return true, w.ended()
 		}
@@ -179,6 +182,8 @@ func (w *turnWait) ended() error {
 			Hint: "look with: claude-fleet status " + w.h.Name}
 	case w.turn.Interrupted:
 		return &Error{Class: ClassFailed, Host: w.h.Name, State: w.turn.State, Msg: "the prompt was accepted, and the turn was interrupted", Hint: "look with: claude-fleet read " + w.h.Name}
+	case w.turn.Stopped != "":
+		return &Error{Class: ClassFailed, Host: w.h.Name, State: w.turn.State, Msg: "the prompt was accepted, and " + neutral(cut(w.turn.Stopped, 300)), Hint: "look with: claude-fleet read " + w.h.Name}
 	}
 	return nil
 }

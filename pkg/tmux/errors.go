@@ -19,7 +19,7 @@ var (
 	// nothing was typed.
 	ErrClaimed = errors.New("an earlier attempt of that id may have typed it; nothing was typed")
 	// ErrJournal means: the journal could not be written; nothing was typed.
-	ErrJournal = errors.New("what is done there can't be written down first (a full disk, or a folder that is not to be written in); nothing was typed")
+	ErrJournal = errors.New("what is done there can't be written down first (a full disk, a folder that is not to be written in, or something that is no plain file in its place); nothing was typed")
 	// ErrLeft means: what stood in the input line could not be taken out, or not
 	// all of it.
 	ErrLeft = errors.New("what is in the input line could not be taken out")

@@ -42,7 +42,8 @@ const (
 
 // script defines "claim", which makes the journal, and "note", which adds a
 // stage. A file that ends in "erased", or that holds no stage since its writer
-// died over the first line, stands for nothing typed, and is made anew; "unclaim"
+// died over the first line, stands for nothing typed, and is made anew, as another
+// file: the old one may be known by another name; "unclaim"
 // removes that of a writer who found the screen changed.
 func (j *Journal) script(nonce string) string {
 	if j == nil {
@@ -55,12 +56,13 @@ func (j *Journal) script(nonce string) string {
 	return j.path() + assign("journal_head", strings.TrimRight(j.Head, "\n")) + fmt.Sprintf(`claim() {
   umask 077
   mkdir -p -- "$journals" 2>/dev/null
-%[2]s  if [ -L "$journal" ] || [ -e "$journal" ] && [ ! -f "$journal" ]; then drop; echo '%[1]s unwritten'; exit 0; fi
+%[2]s  if [ -L "$journal" ] || { [ -e "$journal" ] && [ ! -f "$journal" ]; }; then drop; echo '%[1]s unwritten'; exit 0; fi
   if [ -e "$journal" ]; then
     last=$(sed -n '$s/ .*//p' "$journal" 2>/dev/null)
     if grep -q '^%[3]s ' "$journal" && [ "$last" != %[4]s ]; then drop; echo '%[1]s claimed'; exit 0; fi
   fi
-  printf '%%s\nsender %%s\n%[3]s %%s\n' "$journal_head" "$self" "$(clock)" >"$journal" || { rm -f "$journal"; drop; echo '%[1]s unwritten'; exit 0; }
+  rm -f -- "$journal"
+  (set -C; printf '%%s\nsender %%s\n%[3]s %%s\n' "$journal_head" "$self" "$(clock)" >"$journal") || { rm -f "$journal"; drop; echo '%[1]s unwritten'; exit 0; }
 }
 note() { printf '%%s %%s\n' "$1" "$(clock)" >>"$journal"; }
 clock() {

@@ -157,6 +157,20 @@ func TestJournalClaims(t *testing.T) {
 			t.Errorf("%s: the journal is %q", tt.name, left)
 		}
 	}
+	// A file that is somebody's by another name is left to them.
+	theirs := filepath.Join(b.dir, "theirs")
+	if err := os.WriteFile(theirs, []byte("words\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := b.paste("beside a hard link")
+	p.Journal = b.journal("hard")
+	if err := os.Link(theirs, b.journalFile("hard")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := PasteText(t.Context(), m, p); got != PastedSubmitted || err != nil {
+		t.Errorf("a hard link: %s, %v", got, err)
+	}
+	want = append(want, "beside a hard link")
 	if sent := b.settled(); !slices.Equal(sent, want) {
 		t.Errorf("sent %q, want %q", sent, want)
 	}
@@ -165,12 +179,14 @@ func TestJournalClaims(t *testing.T) {
 	}
 	// What is no plain file is not written through, and not waited for.
 	for name, make := range map[string]func(string) error{
-		"link": func(path string) error { return os.Symlink(filepath.Join(b.dir, "victim"), path) },
-		"fifo": func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"link":           func(path string) error { return os.Symlink(filepath.Join(b.dir, "victim"), path) },
+		"link to a file": func(path string) error { return os.Symlink(theirs, path) },
+		"directory":      func(path string) error { return os.Mkdir(path, 0o700) },
+		"fifo":           func(path string) error { return syscall.Mkfifo(path, 0o600) },
 	} {
 		p := b.paste("through a " + name)
-		p.Journal = b.journal(name)
-		if err := make(b.journalFile(name)); err != nil {
+		p.Journal = b.journal(strings.ReplaceAll(name, " ", "-"))
+		if err := make(b.journalFile(p.Journal.Name)); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := PasteText(t.Context(), m, p); got != PastedNothing || !errors.Is(err, ErrJournal) {
@@ -178,8 +194,11 @@ func TestJournalClaims(t *testing.T) {
 		}
 	}
 	b.missing("victim")
+	if left, err := os.ReadFile(theirs); err != nil || string(left) != "words\n" {
+		t.Errorf("written through a link: %q, %v", left, err)
+	}
 	// A folder that can't be made means that nothing is typed.
-	p := b.paste("nowhere")
+	p = b.paste("nowhere")
 	p.Journal = b.journal("x")
 	p.Journal.Dir = filepath.Join(b.dir, "sent", "x")
 	if got, err := PasteText(t.Context(), m, p); got != PastedNothing || !errors.Is(err, ErrJournal) {

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 )
 
@@ -29,20 +30,25 @@ const queuedCommand = "queued_command"
 
 // attachment is the part of an attachment that may be a prompt.
 type attachment struct {
-	Type   string
-	Mode   string
-	Prompt json.RawMessage
-	Origin origin
+	Type                string
+	Mode                string
+	Prompt              json.RawMessage
+	Origin              origin
+	Message             any // of any type in other attachments
+	HookEvent, HookName any
 }
 
 // UnmarshalJSON passes over attachments of other forms, of which each version
 // has new ones.
 func (a *attachment) UnmarshalJSON(raw []byte) error {
 	var f struct {
-		Type   string          `json:"type"`
-		Mode   string          `json:"commandMode"`
-		Prompt json.RawMessage `json:"prompt"`
-		Origin origin          `json:"origin"`
+		Type      string          `json:"type"`
+		Mode      string          `json:"commandMode"`
+		Prompt    json.RawMessage `json:"prompt"`
+		Origin    origin          `json:"origin"`
+		Message   any             `json:"message"`
+		HookEvent any             `json:"hookEvent"`
+		HookName  any             `json:"hookName"`
 	}
 	if json.Unmarshal(raw, &f) == nil {
 		*a = attachment(f)
@@ -61,6 +67,20 @@ func (a *attachment) prompt() ([]Block, bool) {
 		a.Origin.Kind = taskNotification
 	}
 	return blocks, len(blocks) > 0
+}
+
+// HookStopped is the Subtype of a system record that says that a hook ended the
+// turn before its end, and in which words. In the file it is an attachment.
+const HookStopped = "hook_stopped_continuation"
+
+// stopped is the text of such a record. A hook that is asked when a turn is at its
+// end (Stop, SubagentStop) ends none.
+func (a *attachment) stopped() (text string, ok bool) {
+	event, _ := a.HookEvent.(string)
+	if a.Type != HookStopped || strings.HasSuffix(event, "Stop") {
+		return "", false
+	}
+	return fmt.Sprintf("the hook %v ended the turn: %v", a.HookName, a.Message), true
 }
 
 // enqueue is the operation of a queue-operation record, and here the Subtype of

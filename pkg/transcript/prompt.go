@@ -57,6 +57,33 @@ func QueuesDigest(record Record, digest string) bool {
 	return record.Enqueued() && (Digest(record.Text()) == digest || Digest(Unframed(record.Text())) == digest)
 }
 
+// blockedPrefix and blockedPrompt frame what a hook said that refused a prompt
+// (2.1.332); the prompt stands behind it.
+const (
+	blockedPrefix = "UserPromptSubmit operation blocked by hook:"
+	blockedPrompt = "\n\nOriginal prompt: "
+)
+
+// BlocksDigest tells whether a record says that a hook of the session refused the
+// prompt of that digest, and what the hook said, which is not neutralised.
+func BlocksDigest(record Record, digest string) (reason string, ok bool) {
+	said, ok := strings.CutPrefix(record.Text(), blockedPrefix)
+	if !ok || record.Type != "system" {
+		return "", false
+	}
+	// The words may stand in what the hook said, or in the prompt.
+	for at := 0; ; {
+		i := strings.Index(said[at:], blockedPrompt)
+		if i < 0 {
+			return "", false
+		}
+		at += i + len(blockedPrompt)
+		if p := said[at:]; Digest(p) == digest || Digest(Unframed(p)) == digest {
+			return strings.TrimSpace(said[:at-len(blockedPrompt)]), true
+		}
+	}
+}
+
 // canonical is a prompt in the form that can be compared. A command's name and
 // its arguments stand in tags of their own in a record, without what was between;
 // composed characters are in their one-rune form; which invisible characters are

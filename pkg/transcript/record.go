@@ -88,6 +88,12 @@ func ParseRecord(line []byte) (Record, bool) {
 	switch f.Type {
 	case "user", "assistant", "system":
 	case "attachment":
+		if text, ok := f.Attachment.stopped(); ok {
+			return Record{
+				Type: "system", Subtype: HookStopped, ID: f.UUID, Parent: f.ParentUUID, Session: f.SessionID, Dir: f.CWD, At: f.Timestamp, Sent: f.Timestamp,
+				Side: f.IsSidechain, Blocks: []Block{{Kind: "text", Text: text}},
+			}, true
+		}
 		blocks, ok := f.Attachment.prompt()
 		return Record{
 			Type: "user", Subtype: queuedCommand, ID: f.UUID, Parent: f.ParentUUID, Session: f.SessionID, Dir: f.CWD, At: f.Timestamp, Sent: f.Timestamp,

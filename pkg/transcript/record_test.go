@@ -80,14 +80,18 @@ func TestParseRecord(t *testing.T) {
 		"system without text":       {`{"type":"system","subtype":"x","content":{"a":1}}`, &Record{Type: "system", Subtype: "x"}},
 		"no content":                {`{"type":"user","message":{}}`, &Record{Type: "user"}},
 		"content of another type":   {`{"type":"user","message":{"content":7}}`, &Record{Type: "user"}},
-		"unknown type":              {`{"type":"file-history-snapshot","message":{"content":"hi"}}`, nil},
-		"no type":                   {`{"message":{"content":"hi"}}`, nil},
-		"cut at its end":            {`{"type":"user","message":{"content":"hi"}`, nil},
-		"cut at its beginning":      {`"user","message":{"content":"hi"}}`, nil},
-		"cut at a nested object":    {`{"type":"user","message":{"content":"hi"}}}`, nil},
-		"no object":                 {`["type","user"]`, nil},
-		"empty":                     {``, nil},
-		"bad time":                  {`{"type":"user","timestamp":"yesterday","message":{"content":"hi"}}`, nil},
+		"a hook's end of a turn": {`{"type":"attachment","uuid":"u","attachment":{"type":"hook_stopped_continuation","message":"halted","hookName":"PreToolUse:Bash","hookEvent":"PreToolUse"}}`,
+			&Record{Type: "system", Subtype: HookStopped, ID: "u", Blocks: []Block{{Kind: "text", Text: "the hook PreToolUse:Bash ended the turn: halted"}}}},
+		"a hook at its end":           {`{"type":"attachment","attachment":{"type":"hook_stopped_continuation","message":"halted","hookName":"Stop","hookEvent":"Stop"}}`, nil},
+		"a queued one with a message": {`{"type":"attachment","attachment":{"type":"queued_command","prompt":"hi","message":{"a":1}}}`, &Record{Type: "user", Subtype: queuedCommand, Blocks: []Block{{Kind: "text", Text: "hi"}}}},
+		"unknown type":                {`{"type":"file-history-snapshot","message":{"content":"hi"}}`, nil},
+		"no type":                     {`{"message":{"content":"hi"}}`, nil},
+		"cut at its end":              {`{"type":"user","message":{"content":"hi"}`, nil},
+		"cut at its beginning":        {`"user","message":{"content":"hi"}}`, nil},
+		"cut at a nested object":      {`{"type":"user","message":{"content":"hi"}}}`, nil},
+		"no object":                   {`["type","user"]`, nil},
+		"empty":                       {``, nil},
+		"bad time":                    {`{"type":"user","timestamp":"yesterday","message":{"content":"hi"}}`, nil},
 	} {
 		got, ok := ParseRecord([]byte(tt.line))
 		if ok != (tt.want != nil) || ok && !reflect.DeepEqual(got, *tt.want) {
@@ -173,4 +177,28 @@ func FuzzParseRecord(f *testing.F) {
 			t.Errorf("%+v is not its own text", r)
 		}
 	})
+}
+
+// TestBlocksDigest holds that what a hook said of a prompt is known by the prompt.
+func TestBlocksDigest(t *testing.T) {
+	said := func(text string) Record {
+		return Record{Type: "system", Subtype: "informational", Blocks: []Block{{Kind: "text", Text: text}}}
+	}
+	const before = "UserPromptSubmit operation blocked by hook:\n[x]: no\n\n\nOriginal prompt: "
+	quoting := "say\n\nOriginal prompt: go on"
+	for _, c := range []struct {
+		name, prompt, reason string
+		r                    Record
+	}{
+		{"its own", "go on", "[x]: no", said(before + "go on")},
+		{"another", "go", "", said(before + "go on")},
+		{"a long one", "a\nb", "[x]: no", said(before + "\n\n<pasted_content id=\"1a\">\na\nb\n</pasted_content id=\"1a\">\n")},
+		{"one with the words in it", quoting, "[x]: no", said(before + quoting)},
+		{"words of another record", "go on", "", Record{Type: "user", Blocks: said(before + "go on").Blocks}},
+		{"another notice", "go on", "", said("Original prompt: go on")},
+	} {
+		if reason, ok := BlocksDigest(c.r, Digest(c.prompt)); reason != c.reason || ok != (c.reason != "") {
+			t.Errorf("%s: %q, %v", c.name, reason, ok)
+		}
+	}
 }

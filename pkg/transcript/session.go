@@ -60,7 +60,7 @@ newest() { ls -t -- "$base"/projects/*/"$1.jsonl" 2>/dev/null | head -n 1; }
 
 // told finds the records that say what happened in a conversation, and what was
 // put into the queue of prompts and taken out.
-const told = `"type":"(user|assistant|system|queue-operation|queued_command)"`
+const told = `"type":"(user|assistant|system|queue-operation|queued_command|hook_stopped_continuation)"`
 
 // onlyTurns keeps those records.
 const onlyTurns = `LC_ALL=C grep -a -E '` + told + `'`

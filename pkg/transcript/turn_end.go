@@ -18,6 +18,9 @@ type End struct {
 	// Interrupted: a person broke the turn off or took the prompt back, or the
 	// client went amid it and was resumed.
 	Interrupted bool
+	// Stopped is what is known of a hook that ended the turn, with nothing said
+	// behind that; empty where none did.
+	Stopped string
 }
 
 // TurnEnd reads how the turn of a prompt ended, and whether it has. The records
@@ -35,6 +38,7 @@ type End struct {
 func TurnEnd(records []Record) (end End, ended bool) {
 	var said []string
 	done := "" // what a "!" command printed
+	stopped := ""
 	answered := false
 	text := func() string {
 		if len(said) == 0 {
@@ -46,13 +50,15 @@ func TurnEnd(records []Record) (end End, ended bool) {
 		switch {
 		case i == 0 || r.Side || r.Meta || r.Summary:
 		case r.Type == "system" && r.Subtype == "turn_duration":
-			return End{Text: text()}, true
+			return End{Text: text(), Stopped: stopped}, true
+		case r.Type == "system" && r.Subtype == HookStopped:
+			stopped = r.Text()
 		case r.APIError:
 			return End{Text: strings.TrimSpace(r.Text()), Error: true, Status: r.APIStatus}, true
 		case r.Interrupted, r.Resumed:
 			return End{Text: text(), Interrupted: true}, true
 		case r.Type == "assistant":
-			answered = true
+			answered, stopped = true, ""
 			if uses(r, "tool_use") {
 				said = nil
 			}

@@ -114,6 +114,7 @@ func TestTurnEndOf(t *testing.T) {
 	is := func(r Record, change func(*Record)) Record { change(&r); return r }
 	say := record("assistant", text("said"))
 	over := Record{Type: "system", Subtype: "turn_duration"}
+	stop := Record{Type: "system", Subtype: HookStopped, Blocks: []Block{text("halted")}}
 	side := func(r *Record) { r.Side = true }
 	meta := func(r *Record) { r.Meta = true }
 	shell := record("user", text("<bash-stdout>a\n</bash-stdout><bash-stderr>b</bash-stderr>"))
@@ -128,6 +129,8 @@ func TestTurnEndOf(t *testing.T) {
 		"said":                      {[]Record{ask, say}, End{Text: "said"}, false},
 		"ended":                     {[]Record{ask, say, over}, End{Text: "said"}, true},
 		"ended with nothing said":   {[]Record{ask, over}, End{}, true},
+		"ended by a hook":           {[]Record{ask, record("assistant", use), stop, over}, End{Stopped: "halted"}, true},
+		"words behind a hook":       {[]Record{ask, record("assistant", use), stop, say, over}, End{Text: "said"}, true},
 		"a subagent's end":          {[]Record{ask, say, is(over, side)}, End{Text: "said"}, false},
 		"a subagent's words":        {[]Record{ask, is(say, side), over}, End{}, true},
 		"a subagent's refusal":      {[]Record{ask, is(say, func(r *Record) { r.Side, r.APIError = true, true }), over}, End{}, true},
