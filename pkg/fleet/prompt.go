@@ -83,13 +83,21 @@ func below(mark string) string {
 	return boxBelow
 }
 
-// pieces are the chunks for a session as it was seen. A box that does not scroll
-// grows over the pane when it is filled piece by piece, and is then out of reach:
-// there the text goes as one paste, which is shown in short. Boxes scroll from
-// client 2.1.300 on, and those of the layout for screen readers do not.
+// pieces are the chunks for a session as it was seen. 2.1.85 loses all but the end
+// of pieces that it shows in short, and a box that does not scroll grows over the
+// pane when it is filled piece by piece, and is then out of reach: there the text
+// goes as one paste, which arrives whole. 2.1.217 takes pieces; boxes scroll from
+// 2.1.300 on, and those of the layout for screen readers do not.
 func (p prompt) pieces(look seen) []string {
-	if len(p.chunks) < 2 || !forReader(look.Input.Mark) && look.session != nil && atLeast(look.session.Version, 2, 1, 300) {
+	version := ""
+	if look.session != nil {
+		version = look.session.Version
+	}
+	switch {
+	case len(p.chunks) < 2, !forReader(look.Input.Mark) && atLeast(version, 2, 1, 300):
 		return p.chunks
+	case !atLeast(version, 2, 1, 217):
+		return []string{strings.Join(p.chunks, "")}
 	}
 	rows := 0
 	for line := range strings.Lines(p.text) {

@@ -93,8 +93,9 @@ func TestPieces(t *testing.T) {
 		{"a pane that has room", "2.1.217", "❯\u00a0", long, 120, 100, false},
 		{"a screen reader's", "2.1.332", "$\u00a0 ", long, 120, 40, true},
 		{"a version that is not known", "", "❯\u00a0", long, 120, 40, true},
-		{"one line that wraps often", "2.1.85", "❯\u00a0", wide, 60, 20, true},
-		{"and one that does not", "2.1.85", "❯\u00a0", wide, 300, 40, false},
+		{"one line that wraps often", "2.1.217", "❯\u00a0", wide, 60, 20, true},
+		{"and one that does not", "2.1.217", "❯\u00a0", wide, 300, 40, false},
+		{"a client that loses pieces", "2.1.85", "❯\u00a0", wide, 300, 100, true},
 	} {
 		look := seen{pane: &tmux.Pane{Width: c.width, Height: c.height}, session: &transcript.Session{Version: c.version}}
 		look.Input.Mark = c.mark

@@ -189,6 +189,9 @@ func (f *Fleet) step(ctx context.Context, h Host, s seen, c *climb) (done bool, 
 func (f *Fleet) relaunch(ctx context.Context, h Host, s seen, c *climb) (bool, error) {
 	id := ""
 	if len(s.jobs) > 0 {
+		if c.launched { // an older client is called node until it has drawn its first screen
+			return false, nil
+		}
 		return true, &Error{Class: ClassRefused, Host: h.Name, State: s.State, Rule: s.Rule,
 			Msg:  "the client is gone, but something else runs in the session and would be ended: " + cut(neutral(strings.Join(s.jobs, ", ")), 80),
 			Hint: "end it there (claude-fleet attach " + h.Name + "), or end it all with: claude-fleet restart " + h.Name}
