@@ -85,7 +85,11 @@ func (s *sending) blocked(ctx context.Context, a attempt, r transcript.Record) e
 		case look.Draft == "":
 			empty++
 		case !mine || s.clear(ctx, look) != nil:
-			return s.failed(ClassTyped, msg+"; text stands in the input box", "see it, and the hooks, with: claude-fleet attach "+s.h.Name)
+			words := "; text stands in the input box"
+			if s.did["stash"] { // the client puts the prompt beneath it
+				words = "; the draft that was put aside stands in the input box again, perhaps with the prompt beneath it"
+			}
+			return s.failed(ClassTyped, msg+words, "see it, and the hooks, with: claude-fleet attach "+s.h.Name)
 		default:
 			cleared = true
 		}
