@@ -75,8 +75,12 @@ exit 7`, "manager", group)
 		cancel()
 		return manager{}, err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	var broken error
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		broken = cmd.Wait()
+	}()
 	t.Cleanup(func() {
 		m := manager{t, h, true}
 		_, _ = m.systemctl("exit") // it ends its units first
@@ -99,9 +103,8 @@ exit 7`, "manager", group)
 			return m, nil
 		}
 		select {
-		case err := <-ended:
-			ended <- err
-			return manager{}, fmt.Errorf("it ended: %w", err)
+		case <-ended:
+			return manager{}, fmt.Errorf("it ended: %w", broken)
 		case <-time.After(50 * time.Millisecond):
 		}
 		if time.Now().After(deadline) {

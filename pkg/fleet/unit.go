@@ -112,11 +112,13 @@ func unitLines(s string) string {
 // unitReady is sh text for tmux.Keeper: the unit that is installed is the host's
 // own, as the table has it now, or one that somebody wrote by hand, and
 // WorkdirFile names the host's directory, which is the one that the script is in.
+// A unit by hand may do without that file.
 func unitReady(h Host) string {
 	return fmt.Sprintf(`unit=$(cat "$HOME/%[1]s" 2>/dev/null; echo .)
 case $unit in
   %[2]s.) ;;
   %[3]s*) echo %[4]s; exit ;;
+  *) [ -e "$HOME/%[5]s" ] || exit ;;
 esac
 at=; read -r at 2>/dev/null < "$HOME/%[5]s"; case $at in "~"|"~/"*) at=$HOME${at#"~"} ;; esac
 [ -n "$at" ] && at=$(cd -- "$at" 2>/dev/null && pwd -P) && [ "$at" = "$(pwd -P)" ] || echo %[6]s

@@ -139,3 +139,24 @@ func TestStartSize(t *testing.T) {
 		t.Errorf("it is %dx%d", p.Width, p.Height)
 	}
 }
+
+// TestStartKeptShells starts by each program that serves as sh, through all that
+// the script has.
+func TestStartKeptShells(t *testing.T) {
+	for _, sh := range posixShells {
+		for want, systemctl := range map[Kept]string{KeptByUnit: knowsUnit, KeptByScope: noUnit, KeptByNothing: noManager} {
+			m := newMachine(t, "", "LANG=", "LC_ALL=", "LC_CTYPE=", "CLAUDECODE=1")
+			m.stand(map[string]string{"systemctl": systemctl, "systemd-run": scopeRuns, "loginctl": kills})
+			s, err := StartKept(t.Context(), shellRunner(sh), "work", Launch{Dir: "~", Command: "exec sleep 1000", Unset: []string{"CLAUDECODE"}},
+				Keeper{Scope: true, Unit: "claude-tmux.service", Ready: "x=; [ -z \"$x\" ] || echo \"it's $x\""})
+			notes := NoteLinger
+			if want == KeptByNothing {
+				notes = ""
+			}
+			if err != nil || s.Kept != want || strings.Join(s.Notes, " ") != notes || m.only("work").ID != s.Pane {
+				t.Errorf("%s: %+v, %v, want %q", sh, s, err, want)
+			}
+			m.tmux("kill-server")
+		}
+	}
+}
