@@ -42,7 +42,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			// Until a script starts a rig it has no fleet and nobody's home.
 			env.Vars = slices.DeleteFunc(env.Vars, func(v string) bool { return strings.HasPrefix(v, "TMUX") })
-			env.Vars = append(env.Vars, "XDG_CONFIG_HOME="+filepath.Join(env.WorkDir, "config"), "TERM=dumb", "SCREENS="+screens)
+			env.Vars = append(env.Vars, "XDG_CONFIG_HOME="+filepath.Join(env.WorkDir, "config"), "TERM=dumb", "SCREENS="+screens, "EXAMPLES="+filepath.Join(screens, "../../../../examples"))
 			env.Values[stateKey{}] = &state{client: client.Path, after: env.Defer}
 			return nil
 		},

@@ -17,7 +17,11 @@ func newUp(a *app) *cobra.Command {
 		Long: `Up starts a session that is down, gives a session whose client is gone its client
 back with the conversation it had, and accepts the two start-up dialogs (trust in
 the folder, bypassed permissions). It answers no other dialog and leaves a session
-that runs alone. @all names every host.` + exitStatus(0, 1, 2, 3, 6),
+that runs alone. @all names every host.
+
+On a machine with systemd a new session is made to outlive the login: by the unit that
+init --unit installed there, else in a scope of the user's own systemd. Once three hosts
+turn out to have no valid login, no further one is begun.` + exitStatus(0, 1, 2, 3, 6),
 		Args:              args(cobra.MinimumNArgs(1), "up <host…|@tag…>"),
 		ValidArgsFunction: a.hostNames,
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -35,12 +39,19 @@ that runs alone. @all names every host.` + exitStatus(0, 1, 2, 3, 6),
 						a.printUp(r)
 					}
 				}
-				if a.json {
-					list := []fleet.UpResult{}
-					for _, h := range hosts {
-						list = append(list, results[h.Name])
+				var left []string
+				list := []fleet.UpResult{}
+				for _, h := range hosts {
+					r := results[h.Name]
+					list = append(list, r)
+					if r.NotBegun() {
+						left = append(left, h.Name)
 					}
+				}
+				if a.json {
 					a.printJSON(list)
+				} else if len(left) > 0 {
+					fmt.Fprintf(a.err, "claude-fleet: %v; not begun: %s\n", fleet.ErrNotBegun, strings.Join(left, ", "))
 				}
 				return shown(worst(errs))
 			})
@@ -75,11 +86,16 @@ the conversation it had. It is the blunt way; up is the gentle one.` + exitStatu
 
 func (a *app) printUp(r fleet.UpResult) {
 	line := r.Status.Host.Name + ": " + string(r.Status.State)
-	if len(r.Did) > 0 {
+	if r.NotBegun() {
+		line += " (not begun)"
+	} else if len(r.Did) > 0 {
 		line += " (" + strings.Join(r.Did, ", ") + ")"
 	}
 	fmt.Fprintln(a.out, transport.Neutralise(line))
-	if r.Err != nil {
+	for _, n := range r.Notes {
+		fmt.Fprintln(a.err, "claude-fleet: "+r.Status.Host.Name+": "+transport.Neutralise(n))
+	}
+	if r.Err != nil && !r.NotBegun() { // these are told of together
 		a.showError(r.Err)
 	}
 }
