@@ -98,6 +98,9 @@ type examined struct {
 	table    processes
 	sessions []transcript.Session
 	skew     span
+	// The claude-fleet of this table as a command, and the table's file where rows
+	// can be put behind it; see selfCommand.
+	self, appendable string
 }
 
 // examine runs the script on a group's machine and emits a report a host.
@@ -135,6 +138,7 @@ func (f *Fleet) runDoctor(ctx context.Context, g group) (examined, error) {
 	}
 	x := s.read(parts)
 	x.skew = skewOf(parts, began, ended)
+	x.self, x.appendable = f.table.selfCommand()
 	return x, nil
 }
 

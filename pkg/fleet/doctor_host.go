@@ -205,6 +205,11 @@ func (x examined) aboutStrangers(h Host, known []string) Finding {
 	if len(names) == 0 {
 		return good("sessions", "no claude session runs there that the table does not know")
 	}
-	return note("sessions", "the table does not know of "+cut(strings.Join(names, ", "), 200), "a claude session that nobody looks after goes on spending",
-		"claude-fleet discover "+h.Name).hinted("it prints them as rows for fleet.conf")
+	found := note("sessions", "the table does not know of "+cut(strings.Join(names, ", "), 200), "a claude session that nobody looks after goes on spending",
+		x.self+" discover "+h.Name)
+	if x.appendable != "" {
+		found.Remedy += " >> " + shellWord(x.appendable)
+		return found.hinted("discover prints rows of a fleet.conf, with a comment for each session that can't be one")
+	}
+	return found.hinted("it prints rows of a fleet.conf in TOML; claude-fleet map --toml writes an older one anew")
 }

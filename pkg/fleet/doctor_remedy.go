@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/claude-fleet/claude-fleet/pkg/transport"
@@ -98,3 +100,29 @@ func (x examined) install(h Host, name string) string {
 
 // root is whether the account on the host is root.
 func (x examined) root() bool { return x.account.get("uid") == "0" }
+
+// selfCommand is claude-fleet as a remedy calls it, so that it reads this table
+// whatever the environment says, and the table's file; the latter is empty where
+// no row in TOML can be put behind it.
+func (t *Table) selfCommand() (command, appendable string) {
+	command = ownName
+	path, err := filepath.Abs(t.Path)
+	if t.Path == "" || err != nil || checkLine(path) != nil {
+		return command, ""
+	}
+	if path != defaultConfigPath() || os.Getenv(ConfigEnv) != "" {
+		command += " --config " + shellWord(path)
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return command, ""
+	}
+	data, err := readConfig(path)
+	if err != nil || !formOf(checkText(&problems{}, data)).toml {
+		return command, ""
+	}
+	return command, path
+}
+
+// ownName is what this program is called.
+const ownName = "claude-fleet"

@@ -66,9 +66,9 @@ func (x examined) aboutUnit(h Host, u userUnit) Finding {
 	case u.load == "":
 		return note("unit", "the user manager does not answer: "+cut(neutral(u.said), 120), "whether "+unitName+" is there is not known", "")
 	case u.load == "not-found":
-		return note("unit", "the user unit "+unitName+" is not installed", why, "claude-fleet init --unit "+h.Name)
+		return note("unit", "the user unit "+unitName+" is not installed", why, x.self+" init --unit "+h.Name)
 	case u.load != "loaded":
-		return warning("unit", "the user unit "+unitName+" can't be loaded ("+neutral(u.load)+")", why, "claude-fleet init --unit "+h.Name)
+		return warning("unit", "the user unit "+unitName+" can't be loaded ("+neutral(u.load)+")", why, x.self+" init --unit "+h.Name)
 	case u.file != "enabled" && u.file != "enabled-runtime" && u.file != "static" && u.file != "linked":
 		return warning("unit", "the user unit "+unitName+" is installed and not enabled", why, h.there("systemctl --user enable "+unitName))
 	case u.active == "failed":
