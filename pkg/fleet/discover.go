@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/claude-fleet/claude-fleet/pkg/detect"
 	"github.com/claude-fleet/claude-fleet/pkg/tmux"
@@ -227,6 +228,8 @@ func discovered(host Host, all []seen) []Discovered {
 			d.Skip = "its session: " + printable(f.msg+"; "+f.hint) + " (tmux rename-session)"
 		} else if f := checkWorkdir(s.Host.Workdir); f != nil {
 			d.Skip = "its directory: " + printable(f.msg)
+		} else if !utf8.ValidString(s.Host.Workdir) {
+			d.Skip = "its directory: its name is not UTF-8, as a fleet.conf is"
 		}
 		if s.State == "" {
 			d.State = detect.Unknown

@@ -71,18 +71,29 @@ func (r Report) MarshalJSON() ([]byte, error) {
 }
 
 // Doctor examines hosts, all of them when none is given, and yields the report on
-// each as it comes. It reads only, with one script a machine; a host has its
-// deadline for all of it, so that a dead one holds up nobody. A host that does
-// not answer has one finding, "reach", which is a fault.
+// each as it comes. It reads only, with one script a machine. A host has its
+// deadline to answer, so that a dead one holds up nobody, and is examined for 20 s
+// at most then: programs that are asked there may be slow. A host that does not
+// answer has one finding, "reach", which is a fault.
 func (f *Fleet) Doctor(ctx context.Context, hosts ...Host) iter.Seq[Report] {
 	if len(hosts) == 0 {
 		hosts = f.table.Hosts
 	}
 	return stream(ctx, groups(hosts), func(ctx context.Context, g group, emit func(Report)) {
-		ctx, cancel := f.conns.WithTimeout(ctx, g.timeout)
-		defer cancel()
 		f.examine(ctx, g, emit)
 	})
+}
+
+// examineLimit bounds the examination of a machine that has answered. What its
+// script asks is given up after 5 s each.
+const examineLimit = 20 * time.Second
+
+// answers tells whether a group's machine is reached within its deadline.
+func (f *Fleet) answers(ctx context.Context, g group) error {
+	ctx, cancel := f.conns.WithTimeout(ctx, g.timeout)
+	defer cancel()
+	_, err := f.conns.Conn(g.endpoint).Run(ctx, transport.Script{Text: ":", Repeatable: true})
+	return err
 }
 
 // examined is all that the doctor's script told of one machine.
@@ -105,19 +116,27 @@ type examined struct {
 
 // examine runs the script on a group's machine and emits a report a host.
 func (f *Fleet) examine(ctx context.Context, g group, emit func(Report)) {
+	if err := f.answers(ctx, g); err != nil {
+		for _, h := range g.hosts {
+			emit(Report{Host: &h, Findings: []Finding{reachFault(h, err)}})
+		}
+		return
+	}
+	ctx, cancel := f.conns.WithTimeout(ctx, max(examineLimit, g.timeout))
+	defer cancel()
 	x, err := f.runDoctor(ctx, g)
 	var known []string
 	if err == nil {
 		known = f.knownSessions(ctx, g.endpoint)
 	}
 	for i, h := range g.hosts {
+		reached := good("reach", reachWords(h))
 		if err != nil {
-			emit(Report{Host: &h, Findings: []Finding{reachFault(h, err)}})
+			emit(Report{Host: &h, Findings: []Finding{reached, scriptFault(h, err)}})
 			continue
 		}
 		emit(Report{Host: &h, Findings: slices.Concat(
-			[]Finding{{ID: "reach", Severity: SeverityOK, What: reachWords(h)}},
-			x.aboutAccount(h), x.aboutTmux(h), x.aboutClient(h), x.aboutSystemd(h),
+			[]Finding{reached}, x.aboutAccount(h), x.aboutTmux(h), x.aboutClient(h), x.aboutSystemd(h),
 			x.aboutFolder(h, x.folders[i]), x.aboutFiles(h, x.folders[i]), []Finding{x.aboutClock(h), x.aboutStrangers(h, known)},
 		)})
 	}

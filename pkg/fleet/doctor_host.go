@@ -28,6 +28,16 @@ func reachFault(h Host, err error) Finding {
 	return found
 }
 
+// scriptFault is the finding on a host that answers, and where the script that
+// looks at it did not come to its end.
+func scriptFault(h Host, err error) Finding {
+	found := faulty("script", "it answers, and could not be looked at: "+failed(h.Name, "looking", err).Msg, "nothing else is known of it", "")
+	if kind, _ := transport.KindOf(err); kind == transport.KindCanceled {
+		found.Severity = SeverityNote
+	}
+	return found.hinted(HintOf(err))
+}
+
 func reachWords(h Host) string {
 	if h.Transport == TransportLocal {
 		return "it is this machine"
@@ -73,15 +83,23 @@ func (x examined) aboutLocale(h Host) Finding {
 	if name == "" || checkSession(strings.ReplaceAll(name, ".", "")) != nil {
 		name = "C.UTF-8"
 	}
-	assign := "LANG=" + name
+	variable := "LANG"
 	for _, v := range []struct{ key, name string }{{"all", "LC_ALL"}, {"ctype", "LC_CTYPE"}} {
-		if x.login.get(v.key) != "" { // it would win over LANG
-			assign = v.name + "=" + name
+		if of.get(v.key) != "" { // it would win over LANG
+			variable = v.name
 			break
 		}
 	}
-	return warning("locale", what, "a person who attaches, and tools that the client runs, see other characters in place of those outside ASCII",
-		h.there(asSh("echo export "+assign+" >> ~/"+x.profile())))
+	found := warning("locale", what, "a person who attaches, and tools that the client runs, see other characters in place of those outside ASCII", "")
+	switch path.Base(x.account.get("shell")) {
+	case "fish": // it reads this file whenever it starts
+		found.Remedy = h.there(asSh("mkdir -p ~/.config/fish && echo set -gx " + variable + " " + name + " >> ~/.config/fish/config.fish"))
+	case "csh", "tcsh":
+		return found.hinted("set " + variable + " to " + name + " by setenv, in the file that the shell reads there")
+	default:
+		found.Remedy = h.there(asSh("echo export " + variable + "=" + name + " >> ~/" + x.profile()))
+	}
+	return found
 }
 
 // profile is the file in the home that a login shell reads last.
@@ -178,6 +196,9 @@ func (x examined) aboutClient(h Host) []Finding {
 	return append(out, x.aboutPath(h, word, c))
 }
 
+// plainDir is a folder that a profile may name without quotes.
+var plainDir = regexp.MustCompile(`^/[A-Za-z0-9/._+@-]*$`)
+
 // aboutPath tells whether anybody but this program finds the client.
 func (x examined) aboutPath(h Host, word string, c facts) Finding {
 	dir := path.Dir(c.get("at"))
@@ -188,7 +209,7 @@ func (x examined) aboutPath(h Host, word string, c facts) Finding {
 		return note("path", fmt.Sprintf("%s is not on the PATH of a plain ssh", neutral(dir)), "this program looks there by itself; what the login shell makes of PATH is not known", "")
 	}
 	add := ""
-	if checkLine(dir) == nil && strings.HasPrefix(dir, "/") && !strings.ContainsAny(dir, "'\"`$\\:") {
+	if plainDir.MatchString(dir) {
 		add = h.there(asSh(`echo 'PATH=$PATH:` + dir + `; export PATH' >> ~/` + x.profile()))
 	}
 	return note("path", fmt.Sprintf("%s is on no PATH there", neutral(dir)), "this program looks there by itself, and a person who types claude does not find it", add)

@@ -47,7 +47,8 @@ say keys "$(printf '%s\n' "$keys" | wc -l | tr -d ' ')"`)
 	found := []Finding{x.aboutSSH(parseFacts(parts["ssh"].Out), len(hosts)), aboutAgent(parseFacts(parts["agent"].Out), len(hosts))}
 	if len(hosts) > 0 {
 		if u, err := user.Current(); err == nil { // OpenSSH minds no HOME
-			found = append(found, aboutSSHFolder(filepath.Join(u.HomeDir, ".ssh"))...)
+			usual := slices.ContainsFunc(hosts, func(h Host) bool { return h.SSHConfig == "" })
+			found = append(found, aboutSSHFolder(filepath.Join(u.HomeDir, ".ssh"), usual))
 		}
 		found = append(found, f.aboutKeys(ctx, hosts)...)
 	}
@@ -97,18 +98,19 @@ func aboutAgent(agent facts, hosts int) Finding {
 	return warning(id, "the agent at "+printable(socket)+" does not answer", why, startAgent)
 }
 
-// aboutSSHFolder judges ~/.ssh and the config in it. ssh itself refuses to run
-// while others can write the latter (OpenSSH 9.2: "Bad owner or permissions").
-func aboutSSHFolder(dir string) []Finding {
+// aboutSSHFolder judges ~/.ssh and, where a host goes by it, the config in it. ssh
+// itself refuses to run while others can write the latter (OpenSSH 9.2: "Bad owner
+// or permissions").
+func aboutSSHFolder(dir string, usual bool) Finding {
 	const id = "ssh-mode"
 	config := filepath.Join(dir, "config")
-	if why := othersWrite(config); why != "" {
-		return []Finding{faulty(id, printable(config)+why, "ssh refuses to go by it, and no host is reached", owned(config)+"chmod go-w "+shellWord(config))}
+	if why := othersWrite(config); usual && why != "" {
+		return faulty(id, printable(config)+why, "ssh refuses to go by it, and no host is reached", owned(config)+"chmod go-w "+shellWord(config))
 	}
 	if why := othersWrite(dir); why != "" {
-		return []Finding{warning(id, printable(dir)+why, "whoever writes there decides which keys of hosts are trusted", owned(dir)+"chmod go-w "+shellWord(dir))}
+		return warning(id, printable(dir)+why, "whoever writes there decides which keys of hosts are trusted", owned(dir)+"chmod go-w "+shellWord(dir))
 	}
-	return []Finding{good(id, "only you can write "+printable(dir))}
+	return good(id, "only you can write "+printable(dir))
 }
 
 // owned is the beginning of a remedy for a file that is another's.

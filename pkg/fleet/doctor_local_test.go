@@ -126,7 +126,10 @@ func TestSSHFolder(t *testing.T) {
 		if err := os.Chmod(dir, c.mode); err != nil {
 			t.Fatal(err)
 		}
-		f := only(t, aboutSSHFolder(dir), "ssh-mode")
+		f := aboutSSHFolder(dir, true)
+		if elsewhere := aboutSSHFolder(dir, false); elsewhere.Severity == SeverityFault {
+			t.Errorf("%s, with no host that goes by it: %+v", c.name, elsewhere)
+		}
 		if f.Severity != c.want || (f.Remedy == "") != (c.want == SeverityOK) {
 			t.Errorf("%s: %+v", c.name, f)
 		}
@@ -134,7 +137,7 @@ func TestSSHFolder(t *testing.T) {
 			continue
 		}
 		pasted(t, f.Remedy)
-		if f := only(t, aboutSSHFolder(dir), "ssh-mode"); f.Severity != SeverityOK {
+		if f := aboutSSHFolder(dir, true); f.Severity != SeverityOK {
 			t.Errorf("%s: after the remedy: %+v", c.name, f)
 		}
 	}

@@ -178,8 +178,12 @@ func (w ward) cure(t *testing.T, a ail) {
 
 // TestDoctorHost plants each fault of a host and runs what is printed against it.
 func TestDoctorHost(t *testing.T) {
+	fish, err := exec.LookPath("fish")
+	if err != nil {
+		t.Fatal("fish is missing: install it")
+	}
 	bare := tools(t, "tmux", "git", "claude", "npm", "timedatectl", "systemctl", "loginctl", "sudo", "curl", "brew", "dnf", "yum", "zypper", "pacman", "apk", "apt-get")
-	w := openWard(t, rig.HostSpec{Name: "alpha"}, rig.HostSpec{Name: "here", Local: true}, rig.HostSpec{Name: "bare", Env: []string{"PATH=" + bare}})
+	w := openWard(t, rig.HostSpec{Name: "alpha"}, rig.HostSpec{Name: "here", Local: true}, rig.HostSpec{Name: "bare", Env: []string{"PATH=" + bare}}, rig.HostSpec{Name: "fish", LoginShell: fish})
 	alpha, home := w.rig.Host("alpha"), "home/"
 	app := home + "alpha-app"
 	tmuxPath, err := exec.LookPath("tmux")
@@ -283,6 +287,7 @@ esac
 			}
 			w.write(t, "alpha", home+".profile", string(profile)+"LC_ALL=POSIX; export LC_ALL\n", 0o600)
 		}, fleet.SeverityWarning, "is not UTF-8", "LC_ALL=C."},
+		{"a latin locale of fish", "fish", "locale", func(t *testing.T) { w.write(t, "fish", home+".config/fish/config.fish", "set -gx LC_CTYPE C\n", 0o600) }, fleet.SeverityWarning, "(C) is not UTF-8", "config.fish"},
 		{"no linger", "alpha", "linger", state("linger", "no"), fleet.SeverityWarning, "does not linger", "loginctl enable-linger"},
 		{"a unit that is not enabled", "alpha", "unit", state("file", "disabled"), fleet.SeverityWarning, "not enabled", "systemctl --user enable claude-tmux.service"},
 		{"a unit that failed", "alpha", "unit", state("active", "failed"), fleet.SeverityWarning, "failed", "systemctl --user restart"},

@@ -49,6 +49,8 @@ say user "$(id -un)"
 say shell "${SHELL:-/bin/sh}"
 say system "$(uname -s)"
 say lang "${LC_ALL:-${LC_CTYPE:-$LANG}}"
+say all "$LC_ALL"
+say ctype "$LC_CTYPE"
 command -v locale >/dev/null 2>&1 && say charmap "$(locale charmap 2>/dev/null)"
 say utf8 "$(locale -a 2>/dev/null | LC_ALL=C grep -i -E '^(c|en_us)\.utf-?8$' | head -n 1)"
 for t in git ssh npm curl timedatectl sudo brew apt-get dnf yum zypper pacman apk; do command -v "$t" >/dev/null 2>&1 && say tool "$t"; done
