@@ -94,7 +94,9 @@ func (x examined) aboutLocale(h Host) Finding {
 	switch path.Base(x.account.get("shell")) {
 	case "fish": // it reads this file whenever it starts
 		found.Remedy = h.there(asSh("mkdir -p ~/.config/fish && echo set -gx " + variable + " " + name + " >> ~/.config/fish/config.fish"))
-	case "csh", "tcsh":
+	case "csh":
+		found.Remedy = h.there(asSh("echo setenv " + variable + " " + name + " >> ~/.cshrc"))
+	case "tcsh": // by which of its files are there
 		return found.hinted("set " + variable + " to " + name + " by setenv, in the file that the shell reads there")
 	default:
 		found.Remedy = h.there(asSh("echo export " + variable + "=" + name + " >> ~/" + x.profile()))

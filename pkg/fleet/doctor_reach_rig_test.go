@@ -30,7 +30,13 @@ func examineAll(t *testing.T, f *fleet.Fleet) (names []string, reports map[strin
 // TestDoctorReach has hosts that are not reached, each for a reason of its own:
 // the others do not wait for them.
 func TestDoctorReach(t *testing.T) {
-	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", NoClient: true}, rig.HostSpec{Name: "stopped", NoClient: true}, rig.HostSpec{Name: "frozen", NoClient: true}, rig.HostSpec{Name: "strange", NoClient: true})
+	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", NoClient: true}, rig.HostSpec{Name: "stopped", NoClient: true}, rig.HostSpec{Name: "frozen", NoClient: true}, rig.HostSpec{Name: "strange", NoClient: true},
+		rig.HostSpec{Name: "slow", NoClient: true}, rig.HostSpec{Name: "stuck", NoClient: true})
+	for path, text := range map[string]string{"slow/bin/claude": "sleep 300", "stuck/bin/df": "sleep 300"} {
+		if err := os.WriteFile(filepath.Join(r.Dir(), path), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := r.Host("stopped").StopSSHD(); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +60,7 @@ func TestDoctorReach(t *testing.T) {
 	}
 	f := open(t, r, fleet.WithTimeout(12*time.Second))
 	names, reports := examineAll(t, f)
-	if len(names) != 4 || names[3] != "frozen" {
+	if len(names) != 6 || names[4] != "frozen" || names[5] != "stuck" {
 		t.Errorf("they came as %q", names)
 	}
 	for name, want := range map[string]string{"stopped": "(connect)", "frozen": "(timeout)", "strange": "(host key unknown)"} {
@@ -65,6 +71,16 @@ func TestDoctorReach(t *testing.T) {
 	}
 	if got := reports["alpha"]; got.Findings[0].ID != "reach" || got.Findings[0].Severity != fleet.SeverityOK || len(got.Findings) < 15 {
 		t.Errorf("alpha: %+v", got)
+	}
+
+	// These answer: what they do not tell is a finding of its own.
+	if got := reports["slow"].Findings; got[0].Severity != fleet.SeverityOK || !slices.ContainsFunc(got, func(f fleet.Finding) bool {
+		return f.ID == "client-version" && f.Severity == fleet.SeverityWarning && strings.Contains(f.What, "does not tell its version")
+	}) {
+		t.Errorf("slow: %+v", got)
+	}
+	if got := reports["stuck"].Findings; len(got) != 2 || got[0].Severity != fleet.SeverityOK || got[1].ID != "script" || got[1].Severity != fleet.SeverityFault {
+		t.Errorf("stuck: %+v", got)
 	}
 
 	// The remedy has ssh ask a person, who says yes.
@@ -95,7 +111,7 @@ func TestDoctorReach(t *testing.T) {
 func TestDoctorShells(t *testing.T) {
 	var specs []rig.HostSpec
 	want := map[string]fleet.Severity{}
-	for name, severity := range map[string]fleet.Severity{"bash": fleet.SeverityOK, "dash": fleet.SeverityOK, "zsh": fleet.SeverityOK, "fish": fleet.SeverityNote, "rbash": fleet.SeverityNote} {
+	for name, severity := range map[string]fleet.Severity{"bash": fleet.SeverityOK, "dash": fleet.SeverityOK, "zsh": fleet.SeverityOK, "fish": fleet.SeverityNote, "csh": fleet.SeverityNote, "rbash": fleet.SeverityNote} {
 		path, err := exec.LookPath(name)
 		if err != nil {
 			t.Fatalf("%s is missing: install it", name)

@@ -182,8 +182,12 @@ func TestDoctorHost(t *testing.T) {
 	if err != nil {
 		t.Fatal("fish is missing: install it")
 	}
+	csh, err := exec.LookPath("csh")
+	if err != nil {
+		t.Fatal("csh is missing: install it")
+	}
 	bare := tools(t, "tmux", "git", "claude", "npm", "timedatectl", "systemctl", "loginctl", "sudo", "curl", "brew", "dnf", "yum", "zypper", "pacman", "apk", "apt-get")
-	w := openWard(t, rig.HostSpec{Name: "alpha"}, rig.HostSpec{Name: "here", Local: true}, rig.HostSpec{Name: "bare", Env: []string{"PATH=" + bare}}, rig.HostSpec{Name: "fish", LoginShell: fish})
+	w := openWard(t, rig.HostSpec{Name: "alpha"}, rig.HostSpec{Name: "here", Local: true}, rig.HostSpec{Name: "bare", Env: []string{"PATH=" + bare}}, rig.HostSpec{Name: "fish", LoginShell: fish}, rig.HostSpec{Name: "csh", LoginShell: csh})
 	alpha, home := w.rig.Host("alpha"), "home/"
 	app := home + "alpha-app"
 	tmuxPath, err := exec.LookPath("tmux")
@@ -288,6 +292,7 @@ esac
 			w.write(t, "alpha", home+".profile", string(profile)+"LC_ALL=POSIX; export LC_ALL\n", 0o600)
 		}, fleet.SeverityWarning, "is not UTF-8", "LC_ALL=C."},
 		{"a latin locale of fish", "fish", "locale", func(t *testing.T) { w.write(t, "fish", home+".config/fish/config.fish", "set -gx LC_CTYPE C\n", 0o600) }, fleet.SeverityWarning, "(C) is not UTF-8", "config.fish"},
+		{"a latin locale of csh", "csh", "locale", func(t *testing.T) { w.write(t, "csh", home+".cshrc", "setenv LANG C\n", 0o600) }, fleet.SeverityWarning, "(C) is not UTF-8", ".cshrc"},
 		{"no linger", "alpha", "linger", state("linger", "no"), fleet.SeverityWarning, "does not linger", "loginctl enable-linger"},
 		{"a unit that is not enabled", "alpha", "unit", state("file", "disabled"), fleet.SeverityWarning, "not enabled", "systemctl --user enable claude-tmux.service"},
 		{"a unit that failed", "alpha", "unit", state("active", "failed"), fleet.SeverityWarning, "failed", "systemctl --user restart"},
