@@ -88,10 +88,9 @@ func (f *Fleet) Discover(ctx context.Context, hosts ...Host) ([]Discovered, []er
 func (f *Fleet) discover(ctx context.Context, g group) ([]Discovered, error) {
 	ctx, cancel := f.conns.WithTimeout(ctx, g.timeout)
 	defer cancel()
-	known := f.knownSessions(ctx, g.endpoint)
 	var last []seen
 	for try := 1; ; try++ {
-		now, err := f.lookAtStrangers(ctx, g, known)
+		now, err := f.lookAtStrangers(ctx, g)
 		switch {
 		case err != nil && try == 1:
 			return nil, err
@@ -120,8 +119,8 @@ func sameSession(before []seen, s seen) seen {
 }
 
 // lookAtStrangers is one look at all sessions of a machine that run a client and
-// are not known.
-func (f *Fleet) lookAtStrangers(ctx context.Context, g group, known []string) ([]seen, error) {
+// are no rows of the table.
+func (f *Fleet) lookAtStrangers(ctx context.Context, g group) ([]seen, error) {
 	host := g.hosts[0]
 	panes, clients := tmux.NewQueryAll(), transcript.NewQuery()
 	sections := transport.NewSections()
@@ -143,10 +142,7 @@ func (f *Fleet) lookAtStrangers(ctx context.Context, g group, known []string) ([
 	}
 	sys, table, sessions := parseSystem(parts["system"].Out), parseProcesses(parts["processes"]), clients.Parse(parts["clients"].Out)
 	var all []seen
-	for _, name := range strangers(snap, table, sessions) {
-		if slices.Contains(known, name) {
-			continue
-		}
+	for _, name := range f.unknownSessions(ctx, g.endpoint, clientSessions(snap, table, sessions)) {
 		row := Host{Transport: host.Transport, SSH: host.SSH, SSHConfig: host.SSHConfig, Session: name, Command: DefaultCommand, Timeout: host.Timeout}
 		s := judge(row, sys, snap, nil, table, sessions)
 		switch {
@@ -165,9 +161,9 @@ func (f *Fleet) lookAtStrangers(ctx context.Context, g group, known []string) ([
 	return all, nil
 }
 
-// strangers are the sessions of a server in which a client runs, each once, in
+// clientSessions are the sessions of a server in which a client runs, each once, in
 // tmux's order. Without a process table those count that a client says it is in.
-func strangers(snap tmux.Snapshot, table processes, sessions []transcript.Session) []string {
+func clientSessions(snap tmux.Snapshot, table processes, sessions []transcript.Session) []string {
 	alive := map[int]bool{}
 	for _, c := range sessions {
 		alive[c.PID] = alive[c.PID] || c.Alive
@@ -187,23 +183,19 @@ func strangers(snap tmux.Snapshot, table processes, sessions []transcript.Sessio
 	return names
 }
 
-// knownSessions are the sessions that the table has on a machine, under whichever
-// names of it: two destinations are one machine if ssh_config makes the same
-// address of them.
-func (f *Fleet) knownSessions(ctx context.Context, e transport.Endpoint) []string {
-	var names []string
-	for _, h := range f.table.Hosts {
-		if h.endpoint() == e {
-			names = append(names, h.Session)
-		}
-	}
-	own := f.address(ctx, e)
-	for _, h := range f.table.Hosts {
-		if own != "" && h.endpoint() != e && f.address(ctx, h.endpoint()) == own {
-			names = append(names, h.Session)
-		}
-	}
-	return names
+// unknownSessions are those of a machine's sessions that are no rows of the table,
+// under whichever name of the machine: two destinations are one machine if
+// ssh_config makes the same address of them.
+func (f *Fleet) unknownSessions(ctx context.Context, e transport.Endpoint, names []string) []string {
+	left := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return slices.ContainsFunc(f.table.Hosts, func(h Host) bool { return h.Session == name && h.endpoint() == e })
+	})
+	// Only now, since many hosts have sessions of the same name.
+	return slices.DeleteFunc(left, func(name string) bool {
+		return slices.ContainsFunc(f.table.Hosts, func(h Host) bool {
+			return h.Session == name && h.endpoint() != e && f.address(ctx, e) != "" && f.address(ctx, h.endpoint()) == f.address(ctx, e)
+		})
+	})
 }
 
 // address is where ssh_config says that a machine is; empty for this machine, and

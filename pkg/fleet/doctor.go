@@ -125,9 +125,9 @@ func (f *Fleet) examine(ctx context.Context, g group, emit func(Report)) {
 	ctx, cancel := f.conns.WithTimeout(ctx, max(examineLimit, g.timeout))
 	defer cancel()
 	x, err := f.runDoctor(ctx, g)
-	var known []string
+	var unknown []string
 	if err == nil {
-		known = f.knownSessions(ctx, g.endpoint)
+		unknown = f.unknownSessions(ctx, g.endpoint, clientSessions(x.snap, x.table, x.sessions))
 	}
 	for i, h := range g.hosts {
 		reached := good("reach", reachWords(h))
@@ -137,7 +137,7 @@ func (f *Fleet) examine(ctx context.Context, g group, emit func(Report)) {
 		}
 		emit(Report{Host: &h, Findings: slices.Concat(
 			[]Finding{reached}, x.aboutAccount(h), x.aboutTmux(h), x.aboutClient(h), x.aboutSystemd(h),
-			x.aboutFolder(h, x.folders[i]), x.aboutFiles(h, x.folders[i]), []Finding{x.aboutClock(h), x.aboutStrangers(h, known)},
+			x.aboutFolder(h, x.folders[i]), x.aboutFiles(h, x.folders[i]), []Finding{x.aboutClock(h), x.aboutStrangers(h, unknown)},
 		)})
 	}
 }

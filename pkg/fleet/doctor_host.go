@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -218,12 +217,10 @@ func (x examined) aboutPath(h Host, word string, c facts) Finding {
 }
 
 // aboutStrangers names sessions that run a client and are not in the table.
-func (x examined) aboutStrangers(h Host, known []string) Finding {
+func (x examined) aboutStrangers(h Host, unknown []string) Finding {
 	var names []string
-	for _, s := range strangers(x.snap, x.table, x.sessions) {
-		if !slices.Contains(known, s) {
-			names = append(names, quote(neutral(s)))
-		}
+	for _, s := range unknown {
+		names = append(names, quote(neutral(s)))
 	}
 	if len(names) == 0 {
 		return good("sessions", "no claude session runs there that the table does not know")

@@ -3,6 +3,8 @@ package fleet_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,7 +33,7 @@ func examineAll(t *testing.T, f *fleet.Fleet) (names []string, reports map[strin
 // the others do not wait for them.
 func TestDoctorReach(t *testing.T) {
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", NoClient: true}, rig.HostSpec{Name: "stopped", NoClient: true}, rig.HostSpec{Name: "frozen", NoClient: true}, rig.HostSpec{Name: "strange", NoClient: true},
-		rig.HostSpec{Name: "slow", NoClient: true}, rig.HostSpec{Name: "stuck", NoClient: true})
+		rig.HostSpec{Name: "changed", NoClient: true}, rig.HostSpec{Name: "slow", NoClient: true}, rig.HostSpec{Name: "stuck", NoClient: true})
 	for path, text := range map[string]string{"slow/bin/claude": "sleep 300", "stuck/bin/df": "sleep 300"} {
 		if err := os.WriteFile(filepath.Join(r.Dir(), path), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
 			t.Fatal(err)
@@ -48,10 +50,15 @@ func TestDoctorReach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Nobody vouches for strange.
+	// Nobody vouches for strange, and changed has another's key.
+	port := func(host string) string { _, p, _ := strings.Cut(r.Host(host).Addr, ":"); return p }
 	var kept []string
 	for line := range strings.Lines(string(known)) {
-		if _, port, _ := strings.Cut(r.Host("strange").Addr, ":"); !strings.Contains(line, port) {
+		switch name, _, _ := strings.Cut(line, " "); {
+		case strings.HasSuffix(name, ":"+port("strange")), strings.HasSuffix(name, ":"+port("changed")):
+		case strings.HasSuffix(name, ":"+port("alpha")):
+			kept = append(kept, line, strings.Replace(line, ":"+port("alpha"), ":"+port("changed"), 1))
+		default:
 			kept = append(kept, line)
 		}
 	}
@@ -60,10 +67,10 @@ func TestDoctorReach(t *testing.T) {
 	}
 	f := open(t, r, fleet.WithTimeout(12*time.Second))
 	names, reports := examineAll(t, f)
-	if len(names) != 6 || names[4] != "frozen" || names[5] != "stuck" {
+	if len(names) != 7 || names[5] != "frozen" || names[6] != "stuck" {
 		t.Errorf("they came as %q", names)
 	}
-	for name, want := range map[string]string{"stopped": "(connect)", "frozen": "(timeout)", "strange": "(host key unknown)"} {
+	for name, want := range map[string]string{"stopped": "(connect)", "frozen": "(timeout)", "strange": "(host key unknown)", "changed": "(host key changed)"} {
 		got := reports[name].Findings
 		if len(got) != 1 || got[0].ID != "reach" || got[0].Severity != fleet.SeverityFault || !strings.Contains(got[0].What, want) || got[0].Hint == "" {
 			t.Errorf("%s: %+v", name, got)
@@ -96,6 +103,11 @@ func TestDoctorReach(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v: %s", remedy, err, out)
 	}
+	// A key that changed is for a person to judge: the way is in the hint.
+	changed := reports["changed"].Findings[0]
+	if changed.Remedy != "" || !strings.Contains(changed.Hint, "ssh-keygen ") {
+		t.Errorf("changed: %+v", changed)
+	}
 	strange, err := f.Select("strange")
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +133,16 @@ func TestDoctorShells(t *testing.T) {
 	}
 	r := rigtest.Start(t, specs...)
 	f := open(t, r, fleet.WithTimeout(40*time.Second))
+	before := map[string]string{}
+	for _, name := range []string{"bash", "dash", "rbash"} { // the others write files of their own when they start
+		before[name] = everything(t, filepath.Join(r.Dir(), name))
+	}
 	_, reports := examineAll(t, f)
+	for name, was := range before {
+		if now := everything(t, filepath.Join(r.Dir(), name)); now != was {
+			t.Errorf("%s: the doctor changed something:\n%s\nwas\n%s", name, now, was)
+		}
+	}
 	var ids [][]string
 	for name, severity := range want {
 		var these []string
@@ -163,4 +184,28 @@ func TestDoctorShells(t *testing.T) {
 	if err := json.Unmarshal(raw, &back); err != nil || back.Host != "dash" || back.Severity != "fault" || len(back.Findings) == 0 || back.Findings[0]["id"] != "reach" {
 		t.Errorf("%v: %s", err, raw)
 	}
+}
+
+// everything lists what is on a host, with when it was changed, but for its sshd's
+// log and the folder of tmux's socket, which any tmux command makes.
+func everything(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() && filepath.Dir(path) == dir && (d.Name() == "sshd" || d.Name() == "t") {
+			return fs.SkipDir
+		}
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && path != dir {
+			fmt.Fprintf(&b, "%s %s %d %s\n", path, info.Mode(), info.Size(), info.ModTime())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

@@ -315,6 +315,15 @@ esac
 	} {
 		t.Run(a.name, func(t *testing.T) { w.cure(t, a) })
 	}
+	if os.Getuid() == 0 { // nobody else can give a file away
+		t.Run("a token of another's", func(t *testing.T) {
+			w.cure(t, ail{host: "alpha", id: "token", plant: func(t *testing.T) {
+				if err := os.Chown(w.path("alpha", home+".config/claude-fleet/env"), 65534, 65534); err != nil {
+					t.Fatal(err)
+				}
+			}, severity: fleet.SeverityFault, what: "belongs to user 65534", remedy: "chown root"})
+		})
+	}
 
 	t.Run("a server of another version", func(t *testing.T) {
 		// The real server stands, and the program refuses it while its socket is there.

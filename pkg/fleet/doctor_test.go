@@ -157,6 +157,24 @@ func TestToken(t *testing.T) {
 	}
 }
 
+func TestJournalFolder(t *testing.T) {
+	h := Host{Name: "web", Transport: TransportSSH, SSH: "web"}
+	for _, c := range []struct {
+		files  facts
+		want   Severity
+		remedy string
+	}{
+		{facts{}, SeverityOK, ""},
+		{facts{"readonly": {"/home/ann/.local"}}, SeverityFault, "ssh web 'chmod u+rwx /home/ann/.local'"},
+		{facts{"nofolder": {"/home/ann/.local"}}, SeverityFault, "ssh web 'mv /home/ann/.local /home/ann/.local.old'"},
+		{facts{"nofolder": {"relative"}}, SeverityFault, ""},
+	} {
+		if f := (examined{files: c.files}).aboutJournal(h); f.Severity != c.want || f.Remedy != c.remedy {
+			t.Errorf("%v: %+v", c.files, f)
+		}
+	}
+}
+
 // TestHostsOwnWords has no text of a host in a remedy that could be more than a
 // word of it.
 func TestHostsOwnWords(t *testing.T) {
