@@ -77,7 +77,7 @@ func (f *Fleet) Discover(ctx context.Context, hosts ...Host) ([]Discovered, []er
 		if a.address == "" || !told[a.address] { // a machine may go by several names
 			all = append(all, a.found...)
 		}
-		told[a.address] = a.err == nil
+		told[a.address] = told[a.address] || a.err == nil
 	}
 	nameAll(f.table, all)
 	return all, errs

@@ -7,8 +7,8 @@ import (
 	"github.com/claude-fleet/claude-fleet/pkg/detect"
 )
 
-// row is a session as it may be discovered.
-func row(machine, session, dir string) Discovered {
+// foundRow is a session as it may be discovered.
+func foundRow(machine, session, dir string) Discovered {
 	d := discovered(Host{Name: machine}, []seen{{Status: Status{
 		Host:    Host{Transport: TransportSSH, SSH: machine, Session: session, Workdir: dir},
 		Verdict: detect.Verdict{State: detect.Ready},
@@ -19,8 +19,8 @@ func row(machine, session, dir string) Discovered {
 func TestDiscoveredNames(t *testing.T) {
 	long := strings.Repeat("x", 80)
 	all := []Discovered{
-		row("web", "a", "/srv/app"), row("web", "b", "/srv/app"), row("web", "c", "/srv/app"), row("db", "a", "/srv/app"),
-		row("web", "d", "/"), row("web", "e", "/srv/..."), row("web", "f", "/srv/ü x"), row("web", "g", "/srv/"+long), row("web", "h", "/other/"+long), row("web", "i", "/srv/a.b"),
+		foundRow("web", "a", "/srv/app"), foundRow("web", "b", "/srv/app"), foundRow("web", "c", "/srv/app"), foundRow("db", "a", "/srv/app"),
+		foundRow("web", "d", "/"), foundRow("web", "e", "/srv/..."), foundRow("web", "f", "/srv/ü x"), foundRow("web", "g", "/srv/"+long), foundRow("web", "h", "/other/"+long), foundRow("web", "i", "/srv/a.b"),
 	}
 	table := &Table{Hosts: []Host{{Name: "web"}, {Name: "app"}}}
 	nameAll(table, all)
@@ -43,7 +43,7 @@ func FuzzDiscoveredTOML(f *testing.F) {
 		f.Add(s[0], s[1])
 	}
 	f.Fuzz(func(t *testing.T, session, dir string) {
-		all := []Discovered{row("web", session, dir)}
+		all := []Discovered{foundRow("web", session, dir)}
 		nameAll(&Table{}, all)
 		text := DiscoveredTOML(all)
 		table, err := ParseTable("x", []byte("[hosts.first]\n"+text))

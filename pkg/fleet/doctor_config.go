@@ -42,7 +42,7 @@ func firstTable(path string) string {
 	if path == "" || checkLine(path) != nil {
 		return ""
 	}
-	return "mkdir -p " + shellWord(filepath.Dir(path)) + ` && printf '[hosts.here]\ntransport = "local"\n' > ` + shellWord(path)
+	return "mkdir -p " + pasteWord(filepath.Dir(path)) + ` && printf '[hosts.here]\ntransport = "local"\n' > ` + pasteWord(path)
 }
 
 // configFaults makes a finding of each error in the file. An editor at the line
@@ -57,7 +57,7 @@ func configFaults(err error) []Finding {
 			case errors.Is(e, fs.ErrNotExist):
 				f.Remedy = firstTable(ce.File)
 			case ce.Line > 0:
-				f.Remedy = fmt.Sprintf(`"${EDITOR:-vi}" +%d %s`, ce.Line, shellWord(ce.File))
+				f.Remedy = fmt.Sprintf(`"${EDITOR:-vi}" +%d %s`, ce.Line, pasteWord(ce.File))
 			}
 			f.Hint = printable(ce.Hint)
 		}
@@ -87,9 +87,9 @@ func configMode(path string) []Finding {
 	}
 	for _, p := range []string{path, filepath.Dir(path)} {
 		if why := othersWrite(p); why != "" {
-			remedy := "chmod go-w " + shellWord(p)
+			remedy := "chmod go-w " + pasteWord(p)
 			if owned := ownedByOther(p); owned {
-				remedy = "sudo chown " + strconv.Itoa(os.Getuid()) + " " + shellWord(p) + " && " + remedy
+				remedy = "sudo chown " + strconv.Itoa(os.Getuid()) + " " + pasteWord(p) + " && " + remedy
 			}
 			return []Finding{faulty(id, printable(p)+why, "whoever writes it decides which commands run, here and on the hosts", remedy)}
 		}

@@ -97,5 +97,5 @@ func (x examined) overPath(h Host, path string, command func(string) string) str
 	if checkLine(path) != nil || !strings.HasPrefix(path, "/") {
 		return ""
 	}
-	return h.there(command(shellWord(path)))
+	return h.there(command(pasteWord(path)))
 }

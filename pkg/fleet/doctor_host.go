@@ -228,7 +228,7 @@ func (x examined) aboutStrangers(h Host, unknown []string) Finding {
 	found := note("sessions", "the table does not know of "+cut(strings.Join(names, ", "), 200), "a claude session that nobody looks after goes on spending",
 		x.self+" discover "+h.Name)
 	if x.appendable != "" {
-		found.Remedy += " >> " + shellWord(x.appendable)
+		found.Remedy += " >> " + pasteWord(x.appendable)
 		return found.hinted("discover prints rows of a fleet.conf, with a comment for each session that can't be one")
 	}
 	return found.hinted("it prints rows of a fleet.conf in TOML; claude-fleet map --toml writes an older one anew")

@@ -105,10 +105,10 @@ func aboutSSHFolder(dir string, usual bool) Finding {
 	const id = "ssh-mode"
 	config := filepath.Join(dir, "config")
 	if why := othersWrite(config); usual && why != "" {
-		return faulty(id, printable(config)+why, "ssh refuses to go by it, and no host is reached", owned(config)+"chmod go-w "+shellWord(config))
+		return faulty(id, printable(config)+why, "ssh refuses to go by it, and no host is reached", owned(config)+"chmod go-w "+pasteWord(config))
 	}
 	if why := othersWrite(dir); why != "" {
-		return warning(id, printable(dir)+why, "whoever writes there decides which keys of hosts are trusted", owned(dir)+"chmod go-w "+shellWord(dir))
+		return warning(id, printable(dir)+why, "whoever writes there decides which keys of hosts are trusted", owned(dir)+"chmod go-w "+pasteWord(dir))
 	}
 	return good(id, "only you can write "+printable(dir))
 }
@@ -118,7 +118,7 @@ func owned(path string) string {
 	if !ownedByOther(path) {
 		return ""
 	}
-	return fmt.Sprintf("sudo chown %d %s && ", os.Getuid(), shellWord(path))
+	return fmt.Sprintf("sudo chown %d %s && ", os.Getuid(), pasteWord(path))
 }
 
 // aboutKeys judges the ssh_config of each host and the keys that it names.
@@ -168,5 +168,5 @@ func keyRemedy(key string) string {
 	if checkLine(key) != nil {
 		return ""
 	}
-	return "chmod 600 " + shellWord(key)
+	return "chmod 600 " + pasteWord(key)
 }

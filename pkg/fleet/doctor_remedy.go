@@ -31,7 +31,7 @@ func (h Host) remote(command string, flags ...string) string {
 	}
 	words := []string{"ssh"}
 	if h.SSHConfig != "" {
-		words = append(words, "-F", shellWord(h.SSHConfig))
+		words = append(words, "-F", pasteWord(h.SSHConfig))
 	}
 	words = append(words, flags...)
 	destination := h.SSH
@@ -42,18 +42,18 @@ func (h Host) remote(command string, flags ...string) string {
 			words = append(words, "-p", t.port)
 		}
 		if t.user != "" {
-			words = append(words, "-l", shellWord(t.user))
+			words = append(words, "-l", pasteWord(t.user))
 		}
 		destination = t.host
 	}
-	return strings.Join(append(words, shellWord(destination), shellWord(command)), " ")
+	return strings.Join(append(words, pasteWord(destination), pasteWord(command)), " ")
 }
 
 // asSh wraps sh text as a command of any shell.
 func asSh(text string) string { return "sh -c " + transport.Quote(text) }
 
-// shellWord is s as one word of sh, in quotes only where it needs them.
-func shellWord(s string) string {
+// pasteWord is s as one word of sh, in quotes only where it needs them.
+func pasteWord(s string) string {
 	plain := s != "" && s[0] != '~' && !strings.ContainsFunc(s, func(r rune) bool {
 		return !(r < 0x80 && isNameByte(byte(r)) || strings.ContainsRune("/@:,+%=", r))
 	})
@@ -70,9 +70,9 @@ func homeWord(dir string) string {
 		return dir
 	}
 	if rest, ok := strings.CutPrefix(dir, "~/"); ok {
-		return "~/" + shellWord(rest)
+		return "~/" + pasteWord(rest)
 	}
-	return shellWord(dir)
+	return pasteWord(dir)
 }
 
 // installers are the package managers that a remedy may call, in the order of
@@ -111,7 +111,7 @@ func (t *Table) selfCommand() (command, appendable string) {
 		return command, ""
 	}
 	if path != defaultConfigPath() || os.Getenv(ConfigEnv) != "" {
-		command += " --config " + shellWord(path)
+		command += " --config " + pasteWord(path)
 	}
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {

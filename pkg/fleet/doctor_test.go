@@ -29,7 +29,7 @@ func TestProgramOf(t *testing.T) {
 	}
 }
 
-func TestRemote(t *testing.T) {
+func TestDoctorRemote(t *testing.T) {
 	ssh := func(target, config string) Host {
 		return Host{Transport: TransportSSH, SSH: target, SSHConfig: config}
 	}
@@ -66,7 +66,7 @@ func TestClockRemedy(t *testing.T) {
 	}
 }
 
-func TestSkew(t *testing.T) {
+func TestDoctorSkew(t *testing.T) {
 	began := time.Unix(1000, 500e6)
 	parts := func(first, last string) map[string]transport.Section {
 		return map[string]transport.Section{"began": {Out: []byte(first + "\n")}, "ended": {Out: []byte(last + "\n")}}
@@ -90,7 +90,7 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-func TestLinger(t *testing.T) {
+func TestDoctorLinger(t *testing.T) {
 	for said, want := range map[string][2]bool{
 		"Linger=yes": {true, true}, "Linger=no": {false, true},
 		"Failed to get user: User ID 0 is not logged in or lingering":                    {false, true},
@@ -104,7 +104,7 @@ func TestLinger(t *testing.T) {
 	}
 }
 
-func TestUnit(t *testing.T) {
+func TestDoctorUnit(t *testing.T) {
 	h := Host{Name: "web", Transport: TransportSSH, SSH: "web"}
 	for said, want := range map[string]struct {
 		severity Severity
@@ -133,7 +133,7 @@ func TestUnit(t *testing.T) {
 }
 
 // TestToken reads the listings of several systems.
-func TestToken(t *testing.T) {
+func TestDoctorToken(t *testing.T) {
 	h := Host{Name: "web", Transport: TransportSSH, SSH: "web"}
 	for _, c := range []struct {
 		folder, file string
