@@ -14,7 +14,7 @@ import (
 )
 
 // localLimit bounds the look at this machine: an agent may not answer.
-const localLimit = 15 * time.Second
+const localLimit = 30 * time.Second
 
 // DoctorLocal examines this machine as far as the hosts, all of them when none is
 // given, need it: the ssh program, the agent, and the modes of ssh_config and of
