@@ -54,11 +54,10 @@ session act unasked from then on needs --yes.` + exitStatus(0, 1, 2, 3, 4, 5, 6,
 					a.printJSON(out)
 					return shown(err)
 				}
-				if err == nil {
-					fmt.Fprintln(a.out, transport.Neutralise(out.Host+": "+out.Detail))
-					return nil
+				if err != nil && out.Next == nil {
+					return err
 				}
-				a.showError(err)
+				fmt.Fprintln(a.out, transport.Neutralise(out.Host+": "+out.Detail))
 				if out.Next != nil {
 					a.printQuestion(*out.Next)
 				}
