@@ -141,7 +141,7 @@ func (a *answering) typeIn(ctx context.Context, look seen, start face, want int)
 			return look, start, "", err
 		}
 		var r reach
-		look, now, r = a.c.await(ctx, start, want, func(f face) bool {
+		look, now, r = a.c.await(ctx, stepWait, start, want, func(f face) bool {
 			return f.Selected == want && (!typed || f.holds(want, a.o.Text))
 		})
 		switch {

@@ -22,11 +22,22 @@ type choosing struct {
 	keys  []string // that were pressed, or may have been, in order
 	tries int      // keys that were not, since the screen had changed
 	lost  error    // the answer about the newest key was lost: it may have been pressed
+	again bool     // a key that showed no effect was pressed a second time
 }
 
-// pressLimit bounds one key. Its script runs to its end whatever becomes of the
-// caller, so that it is known whether the key was pressed.
-const pressLimit = 30 * time.Second
+const (
+	// pressLimit bounds one key. Its script runs to its end whatever becomes of the
+	// caller, so that it is known whether the key was pressed.
+	pressLimit = 30 * time.Second
+	// The client was seen to miss a key right behind the drawing of a dialog
+	// (2.1.332). So a dialog has to stand for standWait before the first, and one
+	// that moves the selection is pressed again, once, when it shows nothing in
+	// moveWait. It may have been late all the same, and then two are on their way:
+	// before Enter the selection has to rest for restWait.
+	standWait = pause
+	moveWait  = 5 * time.Second
+	restWait  = 3 * time.Second
+)
 
 var (
 	errRestless = errors.New("the screen changed again and again before the key could be pressed")
@@ -82,8 +93,8 @@ func (c *choosing) act(ctx context.Context, look seen, from int, name string, do
 
 // await looks until a dialog that is start's, but for option but, is as done
 // wants, or until something else is there for certain.
-func (c *choosing) await(ctx context.Context, start face, but int, done func(face) bool) (look seen, now face, r reach) {
-	ctx, cancel := c.f.conns.WithTimeout(ctx, stepWait)
+func (c *choosing) await(ctx context.Context, limit time.Duration, start face, but int, done func(face) bool) (look seen, now face, r reach) {
+	ctx, cancel := c.f.conns.WithTimeout(ctx, limit)
 	defer cancel()
 	var before seen
 	for {
@@ -135,29 +146,76 @@ func settledOn(a, b seen) bool {
 	return a.Dialog.Title == b.Dialog.Title && a.Dialog.Selected == b.Dialog.Selected && slices.Equal(a.Dialog.Options, b.Dialog.Options)
 }
 
-// move brings the selection to an option and returns the look that shows it there.
+// move brings the selection to an option and returns a look that shows it there.
 func (c *choosing) move(ctx context.Context, look seen, start face, want int) (seen, face, error) {
 	now, ok := faceOf(look)
 	if !ok || !start.same(now) {
 		return look, now, errOther
 	}
-	for now.Selected != want {
-		key, at := "Down", now.Selected
-		if at > want {
-			key = "Up"
+	var err error
+	if len(c.keys) == 0 {
+		if look, now, err = c.stand(ctx, start, standWait); err != nil {
+			return look, now, err
 		}
+	}
+	for {
+		for now.Selected != want {
+			if look, now, err = c.moveOne(ctx, look, start, now, want); err != nil {
+				return look, now, err
+			}
+		}
+		if !c.again {
+			return look, now, nil
+		}
+		c.again = false
+		if look, now, err = c.stand(ctx, start, restWait); err != nil {
+			return look, now, err
+		}
+	}
+}
+
+// moveOne presses the key that moves the selection towards an option, and returns
+// the look that shows that it has moved. Where the screen had changed before, and
+// nothing was pressed, it returns a new look.
+func (c *choosing) moveOne(ctx context.Context, look seen, start, now face, want int) (seen, face, error) {
+	key := "Down"
+	if now.Selected > want {
+		key = "Up"
+	}
+	at := now.Selected
+	for _, limit := range []time.Duration{moveWait, stepWait} {
 		pressed, err := c.key(ctx, look, now.guarded(), key)
 		if err != nil {
 			return look, now, err
 		}
-		var r reach
-		look, now, r = c.await(ctx, start, -1, func(f face) bool { return !pressed || f.Selected != at })
+		next, f, r := c.await(ctx, limit, start, -1, func(f face) bool { return !pressed || f.Selected != at })
 		switch {
 		case r == reachOther:
-			return look, now, errOther
-		case r == reachLate:
-			return look, now, c.late(ctx)
+			return next, f, errOther
+		case r == reachDone:
+			return next, f, nil
+		case ctx.Err() != nil || !start.stands(next):
+			return next, now, c.late(ctx)
 		}
+		look, c.again = next, true
+	}
+	return look, now, c.late(ctx)
+}
+
+// stand waits until the dialog has stood for a while with one option selected.
+func (c *choosing) stand(ctx context.Context, start face, d time.Duration) (seen, face, error) {
+	since, at := time.Now(), -1
+	look, now, r := c.await(ctx, stepWait, start, -1, func(f face) bool {
+		if f.Selected != at {
+			since, at = time.Now(), f.Selected
+		}
+		return time.Since(since) >= d
+	})
+	switch r {
+	case reachOther:
+		return look, now, errOther
+	case reachLate:
+		return look, now, c.late(ctx)
 	}
 	return look, now, nil
 }
@@ -186,10 +244,10 @@ func (c *choosing) choose(ctx context.Context, look seen, start face, want int, 
 			return look, reachLate, err
 		}
 		if pressed {
-			after, _, r = c.await(ctx, start, want, done)
+			after, _, r = c.await(ctx, stepWait, start, want, done)
 			return after, r, nil
 		}
-		look, _, r = c.await(ctx, start, -1, func(face) bool { return true })
+		look, _, r = c.await(ctx, stepWait, start, -1, func(face) bool { return true })
 		if r == reachOther {
 			return look, r, errOther
 		} else if r == reachLate {

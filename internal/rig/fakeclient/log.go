@@ -29,6 +29,7 @@ const (
 	DialogPaste = "dialog-paste" // a paste that a dialog got
 	Answered    = "answered"     // the label of the row that was chosen in a dialog, or what was typed there
 	Cancelled   = "cancelled"    // a dialog, by its name
+	Ticked      = "ticked"       // the label of a row whose box was ticked, or unticked
 	Surveyed    = "surveyed"     // the survey shows
 	Rated       = "rated"        // the digit that answered the survey
 	Stashed     = "stashed"      // a draft was put aside
