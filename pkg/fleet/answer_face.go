@@ -132,10 +132,14 @@ func (f *face) text(i int) string {
 	return strings.Join(strings.Fields(strings.Join(f.rows[f.at[i]:f.end(i)], " ")), " ")
 }
 
-// asks are the rows above the options, without edges and blank ones.
+// asks are the rows above the options, without edges and blank ones. A notice may
+// be set into the upper edge (2.1.300 and later), which changes by itself.
 func (f *face) asks() []string {
 	asks := []string{}
-	for _, row := range f.rows[:f.at[0]] {
+	for y, row := range f.rows[:f.at[0]] {
+		if y == 0 && strings.ContainsAny(row, frameRunes) {
+			continue
+		}
 		row = strings.TrimFunc(row, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("│─▔╭╮╌", r) })
 		if row != "" {
 			asks = append(asks, row)

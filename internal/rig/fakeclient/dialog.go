@@ -82,6 +82,11 @@ func (c *client) dialogToken(t token) {
 	if d == nil {
 		return
 	}
+	if c.script.DeafChoices > 0 {
+		c.script.DeafChoices--
+		c.log.add(DialogDeaf, t.text)
+		return
+	}
 	c.holdScreen()
 	if t.kind == tokenPaste || t.kind == tokenBurst {
 		c.log.add(DialogPaste, t.text)

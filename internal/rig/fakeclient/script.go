@@ -40,6 +40,8 @@ type Script struct {
 	// Restless is how often the footer changes while nothing happens; zero is never.
 	Restless time.Duration `json:",omitempty"`
 
+	// DeafChoices is how many keys a dialog misses before it takes one.
+	DeafChoices int `json:",omitempty"`
 	// DialogLate is how long at most the screen stands still behind each key that a
 	// dialog has taken; each time it is another part of that.
 	DialogLate time.Duration `json:",omitempty"`
