@@ -15,7 +15,7 @@ const MaxAnswer = 600
 
 // answerLimit bounds one answer: up to a dozen keys, each of which waits for its
 // effect.
-const answerLimit = 3 * time.Minute
+const answerLimit = 5 * time.Minute
 
 // Question is a dialog at which a session waits, as its screen shows it. All text
 // in it is neutralised.

@@ -37,6 +37,9 @@ const (
 	standWait = pause
 	moveWait  = 5 * time.Second
 	restWait  = 3 * time.Second
+	// enoughLooks is how often an effect is looked for at least, however slow a
+	// machine is to answer.
+	enoughLooks = 5
 )
 
 var (
@@ -92,12 +95,11 @@ func (c *choosing) act(ctx context.Context, look seen, from int, name string, do
 }
 
 // await looks until a dialog that is start's, but for option but, is as done
-// wants, or until something else is there for certain.
+// wants, or until something else is there for certain, and gives up after limit.
 func (c *choosing) await(ctx context.Context, limit time.Duration, start face, but int, done func(face) bool) (look seen, now face, r reach) {
-	ctx, cancel := c.f.conns.WithTimeout(ctx, limit)
-	defer cancel()
 	var before seen
-	for {
+	since := time.Now()
+	for looks := 1; ; looks++ {
 		s := c.f.probeOne(ctx, c.h)
 		if s.Err == nil {
 			look = s
@@ -116,7 +118,7 @@ func (c *choosing) await(ctx context.Context, limit time.Duration, start face, b
 		} else if look.State == "" {
 			look = s
 		}
-		if !wait(ctx, pause/2) {
+		if looks >= enoughLooks && time.Since(since) > limit || !wait(ctx, pause/2) {
 			return look, now, reachLate
 		}
 	}

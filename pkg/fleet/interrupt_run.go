@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/claude-fleet/claude-fleet/pkg/detect"
 	"github.com/claude-fleet/claude-fleet/pkg/transport"
@@ -98,10 +99,8 @@ func waitsForAgents(s seen) bool {
 
 // prove looks until the turn is known to have ended, and how.
 func (i *interrupting) prove(ctx context.Context, look seen) error {
-	ctx, cancel := i.f.conns.WithTimeout(ctx, 2*stepWait)
-	defer cancel()
-	again := true
-	for wait(ctx, pause/2) {
+	again, since := true, time.Now()
+	for looks := 0; (looks < enoughLooks || time.Since(since) < 2*stepWait) && wait(ctx, pause/2); looks++ {
 		now := i.f.probeOne(ctx, i.c.h)
 		if now.Err != nil {
 			continue
