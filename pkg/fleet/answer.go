@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -147,7 +148,7 @@ func (a Answered) as(host string, keys []string, err error) Answered {
 		return a
 	}
 	a.Detail, a.Hint = cause(err), HintOf(err)
-	if fe, ok := err.(*Error); ok {
+	if fe := (*Error)(nil); errors.As(err, &fe) {
 		a.Detail = fe.Msg
 	}
 	switch ClassOf(err) {

@@ -177,10 +177,7 @@ func (f *face) stands(s seen) bool {
 // holds tells whether an option shows a typed text and nothing else. A row wraps
 // where the client likes, so that spaces do not count.
 func (f *face) holds(i int, text string) bool {
-	shown := []string{bare(optionText(f.rows[f.at[i]]))}
-	for _, row := range f.rows[f.at[i]+1 : f.end(i)] {
-		shown = append(shown, row)
-	}
+	shown := append([]string{bare(optionText(f.rows[f.at[i]]))}, f.rows[f.at[i]+1:f.end(i)]...)
 	return solid(strings.Join(shown, "")) == solid(text)
 }
 

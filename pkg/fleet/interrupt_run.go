@@ -54,7 +54,7 @@ func (i *interrupting) press(ctx context.Context) (seen, error) {
 		}
 		pressed, err := i.c.key(ctx, look, look.Input.Row, interruptKey)
 		if err != nil {
-			return look, i.failed(ctx, look, err)
+			return look, i.failed(look, err)
 		}
 		if pressed {
 			return look, nil
@@ -107,19 +107,19 @@ func (i *interrupting) prove(ctx context.Context, look seen) error {
 		}
 		look = now
 		i.out.State, i.out.Rule = now.State, now.Rule
-		if done, err := i.over(ctx, now); done || err != nil {
-			return err
+		if i.over(ctx, now) {
+			return nil
 		}
 		// In vim's INSERT mode the first Escape only leaves that.
 		if why, _, _ := notATurn(now); again && why == "" && insertShows(i.busy) && !insertShows(now) {
 			pressed, err := i.c.key(ctx, now, now.Input.Row, interruptKey)
 			if err != nil {
-				return i.failed(ctx, now, err)
+				return i.failed(now, err)
 			}
 			again = !pressed
 		}
 	}
-	return i.failed(ctx, look, errUnended)
+	return i.failed(look, errUnended)
 }
 
 var errUnended = errors.New("the conversation does not tell that the turn was interrupted")
@@ -133,21 +133,22 @@ func insertShows(s seen) bool {
 }
 
 // over tells whether the turn has ended, and says how.
-func (i *interrupting) over(ctx context.Context, now seen) (bool, error) {
+func (i *interrupting) over(ctx context.Context, now seen) bool {
 	if id := conversation(i.busy); id != "" {
 		records, err := i.f.recordsSince(ctx, i.c.h, id, size(i.busy))
 		if err != nil {
-			return false, nil // the next look asks again
+			return false // the next look asks again
 		}
 		for _, r := range records {
 			switch {
 			case r.Side:
 			case r.Interrupted:
-				return true, i.interrupted(ctx, now, "")
+				i.interrupted(ctx, now, "")
+				return true
 			case r.APIError, r.Type == "system" && r.Subtype == "turn_duration":
 				i.out.Result = InterruptEnded
 				i.out.Detail = "the turn ended by itself just before the key came, which does nothing then"
-				return true, nil
+				return true
 			}
 		}
 	}
@@ -155,11 +156,13 @@ func (i *interrupting) over(ctx context.Context, now seen) (bool, error) {
 	switch {
 	case now.State == detect.Busy:
 	case now.Draft != "" && i.busy.Draft == "" && s.withdrawn(ctx, now):
-		return true, i.interrupted(ctx, now, now.Draft)
+		i.interrupted(ctx, now, now.Draft)
+		return true
 	case conversation(i.busy) == "" && interruptions(now) > interruptions(i.busy):
-		return true, i.interrupted(ctx, now, "")
+		i.interrupted(ctx, now, "")
+		return true
 	}
-	return false, nil
+	return false
 }
 
 // interruptions counts what the client draws beneath a turn that was interrupted,
@@ -175,11 +178,11 @@ func interruptions(s seen) (n int) {
 
 // interrupted ends a turn that is proven to be interrupted. A prompt that the
 // client has put back into the box is taken out.
-func (i *interrupting) interrupted(ctx context.Context, now seen, withdrawn string) error {
+func (i *interrupting) interrupted(ctx context.Context, now seen, withdrawn string) {
 	i.out.Result = Interrupted
 	i.out.Detail = "the turn was interrupted"
 	if withdrawn == "" {
-		return nil
+		return
 	}
 	i.out.Withdrawn = withdrawn
 	s := sending{f: i.f, h: i.c.h}
@@ -193,14 +196,13 @@ func (i *interrupting) interrupted(ctx context.Context, now seen, withdrawn stri
 	if now.Draft != "" || now.Err != nil {
 		i.out.Detail += ", and its prompt is back in the input box"
 		i.out.Hint = "take it out with: claude-fleet attach " + i.c.h.Name
-		return nil
+		return
 	}
 	i.out.Detail += " before it had said anything; its prompt, which the client put back into the input box, was taken out"
-	return nil
 }
 
 // failed says how far an interruption came that is not proven.
-func (i *interrupting) failed(ctx context.Context, look seen, err error) error {
+func (i *interrupting) failed(look seen, err error) error {
 	e := &Error{Class: ClassUnproven, Host: i.c.h.Name, State: look.State, Rule: look.Rule, Hint: "look with: claude-fleet status " + i.c.h.Name, Err: err}
 	why := transport.Neutralise(err.Error())
 	if i.c.lost != nil {
