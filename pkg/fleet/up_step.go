@@ -153,31 +153,37 @@ func (f *Fleet) relaunch(ctx context.Context, h Host, s seen, c *climb) (bool, e
 	return false, nil
 }
 
-// answerStart takes one step through a start-up dialog: one key towards the
-// label, or Enter once it is selected. The key is pressed only while the screen
-// is still the one that was judged.
+// answerStart accepts a start-up dialog by its label, as Answer does. Where the
+// screen changed meanwhile it is judged anew.
 func (f *Fleet) answerStart(ctx context.Context, h Host, s seen, c *climb) (bool, error) {
+	only := func(hint string) (bool, error) {
+		return true, &Error{Class: ClassRefused, Host: h.Name, State: s.State, Rule: s.Rule, Msg: "a dialog waits that only a person may answer", Hint: hint}
+	}
 	name, option, ok := startAnswer(s.Dialog, string(s.pane.Screen))
 	if !ok {
-		return true, &Error{Class: ClassRefused, Host: h.Name, State: s.State, Rule: s.Rule, Msg: "a dialog waits that only a person may answer", Hint: sendHint(s.Status)}
+		return only(sendHint(s.Status))
 	}
-	key := "Enter"
+	start, ok := faceOf(s)
+	if !ok {
+		return only("see it with: claude-fleet attach " + h.Name)
+	}
+	way := choosing{f: f, h: h}
+	after, reached, err := way.choose(ctx, s, start, option, func(face) bool { return false })
+	if len(way.keys) > 0 {
+		c.launched = true // what follows is the client's start
+	}
 	switch {
-	case s.Dialog.Selected < option:
-		key = "Down"
-	case s.Dialog.Selected > option:
-		key = "Up"
-	}
-	switch err := tmux.PressKey(ctx, f.conn(h), tmux.GuardOf(*s.pane), key); {
-	case errors.Is(err, tmux.ErrChanged):
+	case errors.Is(err, errRestless), errors.Is(err, errOther):
 		return false, nil
+	case err != nil && ctx.Err() != nil:
+		return false, nil // climb says what it came to
+	case errors.Is(err, errUnmoved), err == nil && reached == reachLate && start.stands(after):
+		return true, &Error{Class: ClassFailed, Host: h.Name, State: s.State, Rule: s.Rule,
+			Msg: "the " + name + " dialog takes no keys: " + stepWait.String() + " behind " + way.keys[len(way.keys)-1] + " it shows nothing of it", Hint: "answer it with: claude-fleet attach " + h.Name}
 	case err != nil:
 		return true, failed(h.Name, "answering the "+name+" dialog", err)
 	}
-	c.launched = true // what follows is the client's start
-	if key == "Enter" {
-		c.did = append(c.did, "accepted the "+name+" dialog")
-	}
+	c.did = append(c.did, "accepted the "+name+" dialog")
 	return false, nil
 }
 

@@ -1,0 +1,56 @@
+package fleet
+
+import (
+	"strings"
+)
+
+// questionOf is the dialog that a look saw, which has to have one.
+func questionOf(s seen) Question {
+	q := Question{Host: s.Host.Name, State: s.State, Rule: s.Rule, Title: neutral(s.Dialog.Title)}
+	f, ok := faceOf(s)
+	switch {
+	case !ok && s.Dialog.Selected < 0:
+		q.Why = "none of its options is marked as selected: it takes other keys"
+	case !ok:
+		q.Why = "its options are not a list with one mark before the selected one"
+	case f.settings():
+		q.Why = "it is a panel of settings or a list that is searched, not a question"
+	default:
+		q.Answerable = true
+	}
+	if ok {
+		for _, row := range f.asks() {
+			q.Asks = append(q.Asks, neutral(row))
+		}
+	}
+	for i, label := range s.Dialog.Options {
+		o := Choice{Label: neutral(bare(label)), Selected: i == s.Dialog.Selected, Free: isFree(label)}
+		if bare(label) != label {
+			ticked := strings.HasPrefix(label, boxTicked)
+			o.Ticked = &ticked
+		}
+		if ok {
+			o.Danger = f.dangerOf(i)
+		}
+		q.Options = append(q.Options, o)
+	}
+	return q
+}
+
+// labels are the options in one line, for a person.
+func (q *Question) labels() string {
+	all := make([]string, len(q.Options))
+	for i, o := range q.Options {
+		all[i] = quote(o.Label)
+	}
+	return strings.Join(all, ", ")
+}
+
+// asked is what a question is about, in a few words: the last row above its
+// options, else its title.
+func (q *Question) asked() string {
+	if n := len(q.Asks); n > 0 {
+		return cut(q.Asks[n-1], 80)
+	}
+	return cut(q.Title, 80)
+}
