@@ -75,23 +75,30 @@ func (s *sending) settle(ctx context.Context, a attempt) error {
 func (s *sending) blocked(ctx context.Context, a attempt, r transcript.Record) error {
 	reason, _ := transcript.BlocksDigest(r, a.digest)
 	msg := "a hook of that session refused the prompt: " + cut(neutral(reason), 300)
-	for range restLooks {
+	cleared, empty := false, 0 // looks that found the box empty
+	for try := 0; try < keyTries && empty < restLooks; try++ {
 		look := s.f.probeOne(ctx, s.h)
 		mine := look.State == detect.Ready && !s.out.Repeated && (restoredAs(look.Draft, s.prompt.text) || s.prompt.chip(look.Draft))
 		switch {
-		case mine && s.clear(ctx, look) == nil:
-			msg = strings.TrimSuffix(msg, takenOut) + takenOut
-		case look.Draft != "":
-			return s.failed(ClassTyped, strings.TrimSuffix(msg, takenOut)+"; text stands in the input box", "see it, and the hooks, with: claude-fleet attach "+s.h.Name)
+		case look.Draft == "" && cleared && look.State == detect.Ready:
+			return s.failed(ClassTyped, msg+"; it was taken out of the input box again", "change the prompt, or the hook: its command is in the settings of that session (/hooks)")
+		case look.Draft == "":
+			empty++
+		case !mine || s.clear(ctx, look) != nil:
+			words := "; text stands in the input box"
+			if s.did["stash"] { // the client puts the prompt beneath it
+				words = "; the draft that was put aside stands in the input box again, perhaps with the prompt beneath it"
+			}
+			return s.failed(ClassTyped, msg+words, "see it, and the hooks, with: claude-fleet attach "+s.h.Name)
+		default:
+			cleared = true
 		}
 		if !wait(ctx, pause) {
 			break
 		}
 	}
-	return s.failed(ClassTyped, msg, "change the prompt, or the hook: its command is in the settings of that session (/hooks)")
+	return s.failed(ClassTyped, msg, "see its input box, and the hooks, with: claude-fleet attach "+s.h.Name)
 }
-
-const takenOut = "; it was taken out of the input box again"
 
 // atRest tells whether the session is ready and nothing waits in its queue, for
 // more than the moment between a turn and the next.

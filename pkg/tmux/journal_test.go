@@ -206,6 +206,33 @@ func TestJournalClaims(t *testing.T) {
 	}
 }
 
+// TestJournalFails has the journal become one that can't be added to once the text
+// is typed: then Enter is not pressed, and the text is taken out again.
+func TestJournalFails(t *testing.T) {
+	bin := t.TempDir()
+	real, err := exec.LookPath("tmux")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoil := filepath.Join(bin, "spoil")
+	script := "#!/bin/sh\ncase \"$*\" in *paste-buffer*) read -r f < " + spoil + " && rm -f \"$f\" && mkdir \"$f\" ;; esac\nexec " + real + " \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "tmux"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b := newMachine(t, "", "PATH="+bin+":"+os.Getenv("PATH")).box("fails", box{})
+	p := b.paste("never submitted")
+	p.Journal, p.Erase = b.journal("fails"), "C-u"
+	if err := os.WriteFile(spoil, []byte(b.journalFile("fails")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := PasteText(t.Context(), b.machine, p); got != PastedErased || err != nil {
+		t.Errorf("%s, %v", got, err)
+	}
+	if sent := b.settled(); len(sent) > 0 || strings.Contains(b.bytes(), "\r") {
+		t.Errorf("sent %q", sent)
+	}
+}
+
 // TestJournalOfAnotherName gives the machine another name between two sendings of
 // one text: the second finds the journal of the first all the same. Where nothing
 // but its name is known of a machine, that is what has to do.

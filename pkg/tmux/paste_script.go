@@ -139,12 +139,13 @@ untyped() {
 // go. A program may swallow an Enter that comes soon after a paste; it is
 // pressed again, twice at most, and only while the input line still shows the
 // text. A screen without an input line may be one that is being drawn: it takes
-// two of them.
+// two of them. Where it can't be noted that Enter is about to be pressed, as when
+// the disk has become full, it is not: the journal would tell that it never was.
 const submitScript = `begin
 until shows; do elapse; [ $elapsed -le "$wait" ] || untyped; nap; done
 ! offers || untyped menu
 typed=$row typed_flat=$(flatten "$row")
-note ` + string(StageEnter) + `
+note ` + string(StageEnter) + ` 2>/dev/null || untyped
 tmux -u send-keys -t "$pane" Enter
 again=2 blank=
 begin

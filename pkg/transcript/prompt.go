@@ -62,6 +62,9 @@ func QueuesDigest(record Record, digest string) bool {
 const (
 	blockedPrefix = "UserPromptSubmit operation blocked by hook:"
 	blockedPrompt = "\n\nOriginal prompt: "
+	// maxBlockedPrompts bounds where the prompt is looked for: a hostile text may
+	// have the words a hundred thousand times.
+	maxBlockedPrompts = 8
 )
 
 // BlocksDigest tells whether a record says that a hook of the session refused the
@@ -71,17 +74,20 @@ func BlocksDigest(record Record, digest string) (reason string, ok bool) {
 	if !ok || record.Type != "system" {
 		return "", false
 	}
-	// The words may stand in what the hook said, or in the prompt.
-	for at := 0; ; {
+	// The words may stand in what the hook said, or in the prompt: the first of them
+	// that fit. Each costs a digest of all that follows.
+	at := 0
+	for range maxBlockedPrompts {
 		i := strings.Index(said[at:], blockedPrompt)
 		if i < 0 {
-			return "", false
+			break
 		}
 		at += i + len(blockedPrompt)
 		if p := said[at:]; Digest(p) == digest || Digest(Unframed(p)) == digest {
 			return strings.TrimSpace(said[:at-len(blockedPrompt)]), true
 		}
 	}
+	return "", false
 }
 
 // canonical is a prompt in the form that can be compared. A command's name and

@@ -195,6 +195,7 @@ func TestBlocksDigest(t *testing.T) {
 		{"a long one", "a\nb", "[x]: no", said(before + "\n\n<pasted_content id=\"1a\">\na\nb\n</pasted_content id=\"1a\">\n")},
 		{"one with the words in it", quoting, "[x]: no", said(before + quoting)},
 		{"words of another record", "go on", "", Record{Type: "user", Blocks: said(before + "go on").Blocks}},
+		{"the words without end", "go on", "", said(before + strings.Repeat("x\n\nOriginal prompt: ", 100_000) + "go on")},
 		{"another notice", "go on", "", said("Original prompt: go on")},
 	} {
 		if reason, ok := BlocksDigest(c.r, Digest(c.prompt)); reason != c.reason || ok != (c.reason != "") {
