@@ -28,23 +28,15 @@ func (a *answering) run(ctx context.Context) error {
 	if err := a.check(); err != nil {
 		return err
 	}
-	look := a.f.probeOne(ctx, a.c.h)
-	a.out.State, a.out.Rule = look.State, look.Rule
-	switch {
-	case look.Err != nil:
-		return look.Err
-	case look.Dialog == nil:
-		return noDialog(look)
+	look, start, want, err := a.judge(a.c.settle(ctx, a.f.probeOne(ctx, a.c.h), standWait))
+	if err != nil && ctx.Err() == nil && look.Err == nil { // it may be the screen of a moment ago
+		look, start, want, err = a.judge(a.c.settle(ctx, look, restWait/2))
 	}
-	q := questionOf(look)
-	a.out.Question = &q
-	start, _ := faceOf(look)
-	want, err := a.pick(look, start, &q)
 	if err != nil {
 		return err
 	}
 	label := start.Options[want]
-	a.out.Option = q.Options[want].Label
+	a.out.Option = a.out.Question.Options[want].Label
 	if strings.HasPrefix(label, boxTicked) && a.o.Text == "" {
 		return a.ticked(look, "it is ticked already; nothing was pressed")
 	}
@@ -64,6 +56,22 @@ func (a *answering) run(ctx context.Context) error {
 		return a.failed(ctx, after, err)
 	}
 	return a.settle(ctx, after, r)
+}
+
+// judge finds the option to choose in the dialog of a look.
+func (a *answering) judge(look seen) (seen, face, int, error) {
+	a.out.State, a.out.Rule, a.out.Question = look.State, look.Rule, nil
+	switch {
+	case look.Err != nil:
+		return look, face{}, 0, look.Err
+	case look.Dialog == nil:
+		return look, face{}, 0, noDialog(look)
+	}
+	q := questionOf(look)
+	a.out.Question = &q
+	start, _ := faceOf(look)
+	want, err := a.pick(look, start, &q)
+	return look, start, want, err
 }
 
 // check refuses what can't be meant, before anything is looked at.

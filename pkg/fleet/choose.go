@@ -37,6 +37,8 @@ const (
 	standWait = pause
 	moveWait  = 5 * time.Second
 	restWait  = 3 * time.Second
+	// settleLimit bounds the wait for a screen to stand still before the first key.
+	settleLimit = 5 * time.Second
 	// enoughLooks is how often an effect is looked for at least, however slow a
 	// machine is to answer.
 	enoughLooks = 5
@@ -122,6 +124,30 @@ func (c *choosing) await(ctx context.Context, limit time.Duration, start face, b
 			return look, now, reachLate
 		}
 	}
+}
+
+// settle looks again until one and the same thing has stood for d: a first look
+// may meet a dialog that is half drawn, or the screen from before it. What never
+// settles is given back as it was seen last.
+func (c *choosing) settle(ctx context.Context, look seen, d time.Duration) seen {
+	began := time.Now()
+	since := began
+	for looks := 1; look.Err == nil && (time.Since(began) < settleLimit || looks < enoughLooks); looks++ {
+		if !wait(ctx, pause/2) {
+			return look
+		}
+		next := c.f.probeOne(ctx, c.h)
+		if next.Err != nil {
+			return next
+		}
+		if !settledOn(look, next) {
+			since = time.Now()
+		}
+		if look = next; time.Since(since) >= d {
+			return look
+		}
+	}
+	return look
 }
 
 // taken tells why keys would meet a person's; empty when nobody is at the pane.
