@@ -44,6 +44,14 @@ func FitOf(version string) VersionFit {
 	return VersionKnown
 }
 
+// VersionAtLeast tells whether a version is want or newer. One that can't be read
+// counts as old; what stands behind a dash is passed over.
+func VersionAtLeast(version, want string) bool {
+	v, ok := versionParts(version)
+	w, known := versionParts(want)
+	return ok && known && slices.Compare(v, w) >= 0
+}
+
 // versionParts are the three numbers of a version.
 func versionParts(version string) ([]int, bool) {
 	number, _, _ := strings.Cut(version, "-")

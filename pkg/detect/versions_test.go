@@ -45,3 +45,14 @@ func TestFitOf(t *testing.T) {
 		}
 	}
 }
+
+func TestVersionAtLeast(t *testing.T) {
+	for version, want := range map[string]bool{
+		"2.1.202": true, "2.1.203": true, "2.2.0": true, "3.0.0": true, "2.1.202-beta": true,
+		"2.1.85": false, "2.0.999": false, "1.9.9": false, "2.1": false, "": false, "x": false,
+	} {
+		if got := VersionAtLeast(version, "2.1.202"); got != want {
+			t.Errorf("%q: %v", version, got)
+		}
+	}
+}

@@ -54,7 +54,7 @@ func launchError(h Host, doing string, err error) error {
 		return &Error{Class: ClassFailed, Host: h.Name, Msg: fmt.Sprintf("the workdir %s does not exist there", h.Workdir),
 			Hint: "make it there, or set another workdir for " + h.Name + " in fleet.conf", Err: err}
 	case errors.Is(err, tmux.ErrNotInstalled):
-		return &Error{Class: ClassFailed, Host: h.Name, Msg: err.Error(), Hint: "install tmux on the host", Err: err}
+		return &Error{Class: ClassFailed, Host: h.Name, Msg: err.Error(), Hint: "install tmux on the host; claude-fleet doctor " + h.Name + " says how", Err: err}
 	}
 	return failed(h.Name, doing, err)
 }
