@@ -153,6 +153,12 @@ func (f *face) same(g face) bool {
 	return f.sameBut(g, -1) && slices.Equal(f.Options, g.Options)
 }
 
+// partOf tells whether a dialog is the upper part of another: one that is being
+// drawn, of which the last options are to come.
+func (f *face) partOf(g face) bool {
+	return len(f.Options) < len(g.Options) && f.Title == g.Title && slices.Equal(f.asks(), g.asks()) && slices.Equal(f.Options, g.Options[:len(f.Options)])
+}
+
 // sameBut is same for a dialog whose option i may have been ticked or typed into;
 // the tab of its question then shows that as well.
 func (f *face) sameBut(g face, i int) bool {

@@ -28,34 +28,46 @@ func (a *answering) run(ctx context.Context) error {
 	if err := a.check(); err != nil {
 		return err
 	}
+	for {
+		start, now, err := a.once(ctx)
+		f, ok := faceOf(now)
+		if !ok || !errors.Is(err, errOther) || len(a.c.keys) > 0 || !start.partOf(f) || ctx.Err() != nil {
+			return err
+		}
+		// It was half drawn, and is judged anew.
+	}
+}
+
+// once answers the dialog that shows now. It returns that, and the newest look.
+func (a *answering) once(ctx context.Context) (face, seen, error) {
 	look, start, want, err := a.judge(a.c.settle(ctx, a.f.probeOne(ctx, a.c.h), standWait))
 	if err != nil && ctx.Err() == nil && look.Err == nil { // it may be the screen of a moment ago
 		look, start, want, err = a.judge(a.c.settle(ctx, look, restWait/2))
 	}
 	if err != nil {
-		return err
+		return start, look, err
 	}
-	label := start.Options[want]
+	asked, label := start, start.Options[want]
 	a.out.Option = a.out.Question.Options[want].Label
 	if strings.HasPrefix(label, boxTicked) && a.o.Text == "" {
-		return a.ticked(look, "it is ticked already; nothing was pressed")
+		return asked, look, a.ticked(look, "it is ticked already; nothing was pressed")
 	}
 	if a.o.Text != "" {
 		var shown string
 		if look, start, shown, err = a.typeIn(ctx, look, start, want); err != nil {
-			return a.failed(ctx, look, err)
+			return asked, look, a.failed(ctx, look, err)
 		}
 		if strings.HasPrefix(shown, boxTicked) {
-			return a.ticked(look, "it is typed and ticked") // the client ticks what is typed into
+			return asked, look, a.ticked(look, "it is typed and ticked") // the client ticks what is typed into
 		}
 	}
 	box := bare(label) != label
 	done := func(f face) bool { return box && strings.HasPrefix(f.Options[want], boxTicked) }
 	after, r, err := a.c.choose(ctx, look, start, want, done)
 	if err != nil {
-		return a.failed(ctx, after, err)
+		return asked, after, a.failed(ctx, after, err)
 	}
-	return a.settle(ctx, after, r)
+	return asked, after, a.settle(ctx, after, r)
 }
 
 // judge finds the option to choose in the dialog of a look.

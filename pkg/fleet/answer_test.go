@@ -111,7 +111,7 @@ func TestFaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	faces, other := map[string]face{}, 0
+	faces, other, parts := map[string]face{}, 0, 0
 	for _, line := range strings.Split(strings.TrimSpace(string(raw)), "\n")[1:] {
 		col := strings.Split(line, "\t")
 		if col[5] == "-" || col[3] != "gate" && col[3] != "limited" {
@@ -147,9 +147,17 @@ func TestFaces(t *testing.T) {
 			}
 		}
 		faces[name] = f
+		if part, ok := halfDrawn(e, f); ok {
+			if parts++; !part.partOf(f) || part.same(f) || f.partOf(part) {
+				t.Errorf("%s half drawn: %q of %q", name, part.Options, f.Options)
+			}
+		}
 	}
 	if len(faces) < 450 || other > 40 {
 		t.Errorf("%d dialogs are read, %d are not", len(faces), other)
+	}
+	if parts < 300 {
+		t.Errorf("%d are read half drawn", parts)
 	}
 	pairs := 0
 	for name, f := range faces {
@@ -157,6 +165,9 @@ func TestFaces(t *testing.T) {
 		for another, g := range faces {
 			if filepath.Dir(another) != filepath.Dir(name) || another == name {
 				continue
+			}
+			if f.partOf(g) && !f.settings() { // a list that scrolls
+				t.Errorf("%s is taken for a part of %s", name, another)
 			}
 			if isPair && another == plain {
 				if f.Selected != g.Selected {
@@ -178,4 +189,16 @@ func TestFaces(t *testing.T) {
 	if pairs < 40 {
 		t.Errorf("%d pairs", pairs)
 	}
+}
+
+// halfDrawn reads a dialog of which nothing is drawn from its last option on. It is
+// false where that is no dialog to the rules, or has lost what the rules take its
+// title and its options by.
+func halfDrawn(e detect.Evidence, whole face) (face, bool) {
+	last := whole.top + whole.at[len(whole.at)-1]
+	e.Screen = []byte(strings.Join(strings.Split(string(e.Screen), "\n")[:last], "\n"))
+	s := seen{pane: &tmux.Pane{Screen: e.Screen}}
+	s.Verdict = detect.Classify(e)
+	f, ok := faceOf(s)
+	return f, ok
 }

@@ -39,7 +39,7 @@ func TestAnswerTimed(t *testing.T) {
 		{name: "a key that is missed", faults: []fakeclient.Fault{ask}, deaf: 1, o: fleet.AnswerOptions{Label: "Postgres"}, want: fleet.AnswerGiven, keys: "Down Enter", answered: "Postgres"},
 		{name: "keys that are missed", faults: []fakeclient.Fault{ask}, deaf: 99, o: fleet.AnswerOptions{Label: "Postgres"}, want: fleet.AnswerOpen, class: fleet.ClassTyped},
 		{name: "an Enter that is missed is not repeated", faults: []fakeclient.Fault{ask}, deaf: 1, o: fleet.AnswerOptions{Label: "SQLite"}, want: fleet.AnswerUnproven, class: fleet.ClassUnproven},
-		{name: "keys that are taken late, two at once", faults: []fakeclient.Fault{ask, {On: fakeclient.OnFile, File: "now", Nth: 1, Stall: 8 * time.Second}}, before: "send-keys", o: fleet.AnswerOptions{Label: "Postgres"},
+		{name: "keys that are taken late, two at once", faults: []fakeclient.Fault{ask, {On: fakeclient.OnFile, File: "now", Nth: 1, Stall: 12 * time.Second}}, before: "send-keys", o: fleet.AnswerOptions{Label: "Postgres"},
 			want: fleet.AnswerGiven, keys: "Down Down Up Enter", answered: "Postgres"},
 		{name: "a text", faults: []fakeclient.Fault{ask}, o: fleet.AnswerOptions{Text: "a third; one"}, want: fleet.AnswerGiven, keys: "Down Down Enter", answered: "a third; one"},
 		{name: "a text for another dialog", faults: []fakeclient.Fault{ask, {On: fakeclient.OnFile, File: "now", Dialog: fakeclient.DialogPermission}}, before: "load-buffer", o: fleet.AnswerOptions{Text: "rm"},

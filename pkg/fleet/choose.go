@@ -112,6 +112,8 @@ func (c *choosing) await(ctx context.Context, limit time.Duration, start face, b
 				if done(f) {
 					return look, f, reachDone
 				}
+			case ok && f.partOf(start):
+				before = seen{}
 			case before.State != "" && settledOn(before, look):
 				return look, f, reachOther
 			default:
