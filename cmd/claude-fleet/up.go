@@ -50,35 +50,10 @@ turn out to have no valid login, no further one is begun.` + exitStatus(0, 1, 2,
 				}
 				if a.json {
 					a.printJSON(list)
-				} else if len(left) > 0 {
-					fmt.Fprintf(a.err, "claude-fleet: %v; not begun: %s\n", fleet.ErrNotBegun, strings.Join(left, ", "))
+				} else {
+					a.printNotBegun(left)
 				}
 				return shown(worst(errs))
-			})
-		},
-	}
-}
-
-func newRestart(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "restart <host>",
-		Short: "End what runs in a session and start it anew",
-		Long: `Restart ends the client of one host, whatever it is doing, and starts it anew with
-the conversation it had. It is the blunt way; up is the gentle one.` + exitStatus(0, 1, 2, 3, 6),
-		Args:              args(cobra.ExactArgs(1), "restart <host>"),
-		ValidArgsFunction: a.oneHost,
-		RunE: func(cmd *cobra.Command, names []string) error {
-			return a.with(func(f *fleet.Fleet) error {
-				r, err := f.Restart(cmd.Context(), names[0])
-				if r.Status.Host.Name == "" { // it is not in the table
-					return err
-				}
-				if a.json {
-					a.printJSON(r)
-				} else {
-					a.printUp(r)
-				}
-				return shown(err)
 			})
 		},
 	}
@@ -91,11 +66,23 @@ func (a *app) printUp(r fleet.UpResult) {
 	} else if len(r.Did) > 0 {
 		line += " (" + strings.Join(r.Did, ", ") + ")"
 	}
+	a.printUpLine(r, line)
+}
+
+// printUpLine prints what is true of a host now, and what a person should know.
+func (a *app) printUpLine(r fleet.UpResult, line string) {
 	fmt.Fprintln(a.out, transport.Neutralise(line))
 	for _, n := range r.Notes {
 		fmt.Fprintln(a.err, "claude-fleet: "+r.Status.Host.Name+": "+transport.Neutralise(n))
 	}
 	if r.Err != nil && !r.NotBegun() { // these are told of together
 		a.showError(r.Err)
+	}
+}
+
+// printNotBegun tells once of all hosts that were left as they were found.
+func (a *app) printNotBegun(hosts []string) {
+	if len(hosts) > 0 {
+		fmt.Fprintf(a.err, "claude-fleet: %v; not begun: %s\n", fleet.ErrNotBegun, strings.Join(hosts, ", "))
 	}
 }

@@ -23,6 +23,8 @@ type seen struct {
 	evidence detect.Evidence
 	home     string   // the workdir as the host resolved it; empty when it is missing
 	jobs     []string // what else runs under the pane than shells and the client
+	client   int      // the client's process; 0 when none is known to run in the pane
+	around            // the client
 }
 
 // group is what one probe asks for: hosts on the same machine with the same

@@ -44,15 +44,20 @@ type UpResult struct {
 
 // MarshalJSON writes the result as one object; error and hint are empty when
 // there is none.
-func (r UpResult) MarshalJSON() ([]byte, error) {
-	j := struct {
-		Status Status   `json:"status"`
-		Did    []string `json:"did"`
-		Kept   string   `json:"kept"`
-		Notes  []string `json:"notes"`
-		Error  string   `json:"error"`
-		Hint   string   `json:"hint"`
-	}{Status: r.Status, Did: r.Did, Kept: string(r.Kept), Notes: r.Notes}
+func (r UpResult) MarshalJSON() ([]byte, error) { return json.Marshal(r.json()) }
+
+// upJSON is the form that scripts read. Fields are only ever added.
+type upJSON struct {
+	Status Status   `json:"status"`
+	Did    []string `json:"did"`
+	Kept   string   `json:"kept"`
+	Notes  []string `json:"notes"`
+	Error  string   `json:"error"`
+	Hint   string   `json:"hint"`
+}
+
+func (r UpResult) json() upJSON {
+	j := upJSON{Status: r.Status, Did: r.Did, Kept: string(r.Kept), Notes: r.Notes}
 	if j.Did == nil {
 		j.Did = []string{}
 	}
@@ -62,7 +67,7 @@ func (r UpResult) MarshalJSON() ([]byte, error) {
 	if r.Err != nil {
 		j.Error, j.Hint = r.Err.Error(), HintOf(r.Err)
 	}
-	return json.Marshal(j)
+	return j
 }
 
 // Up brings the sessions of hosts up, each as gently as it can be: a session
@@ -95,46 +100,19 @@ func (f *Fleet) upOne(ctx context.Context, h Host, g *starts) UpResult {
 		return f.climb(ctx, h, climb{}) // there is nothing to start
 	}
 	if err := g.begin(ctx); err != nil {
-		e := &Error{Class: ClassRefused, Host: h.Name, State: s.State, Rule: s.Rule,
-			Msg: "not begun: " + err.Error(), Hint: "log in on one of them, then run up again", Err: err}
-		if ctx.Err() != nil {
-			e.Class, e.Msg, e.Hint = ClassFailed, "interrupted before it was begun", ""
-		}
-		return UpResult{Status: s.Status, Err: e}
+		return UpResult{Status: s.Status, Err: notBegun(ctx, s, err, "up")}
 	}
 	r := f.climb(ctx, h, climb{})
 	g.end(r.Status.State)
 	return r
 }
 
-// Restart ends what runs in a host's session, a turn as well, and starts the
-// client anew with the conversation it had. A session that is down is started.
-func (f *Fleet) Restart(ctx context.Context, name string) (UpResult, error) {
-	h, err := f.host(name)
-	if err != nil {
-		return UpResult{}, err
+// notBegun is why a host was not begun, of which begin said err.
+func notBegun(ctx context.Context, s seen, err error, verb string) *Error {
+	e := &Error{Class: ClassRefused, Host: s.Host.Name, State: s.State, Rule: s.Rule,
+		Msg: "not begun: " + err.Error(), Hint: "log in on one of them, then run " + verb + " again", Err: err}
+	if ctx.Err() != nil {
+		e.Class, e.Msg, e.Hint = ClassFailed, "interrupted before it was begun", ""
 	}
-	s := f.probeOne(ctx, h)
-	if s.Err != nil {
-		return UpResult{Status: s.Status, Err: s.Err}, s.Err
-	}
-	var c climb
-	if s.pane != nil {
-		id := ""
-		if s.session != nil && s.session.Size > 0 {
-			id = s.session.ID
-		} else if id, err = f.lastConversation(ctx, s); err != nil {
-			return UpResult{Status: s.Status, Err: err}, err
-		}
-		if err := tmux.Relaunch(ctx, f.conn(h), s.pane.ID, nil, launch(h, id)); err != nil {
-			err = failed(h.Name, "restarting", err)
-			return UpResult{Status: s.Status, Err: err}, err
-		}
-		c = climb{launched: true, resumed: id != "", did: []string{launchWords("relaunched", h, id)}}
-	} else if s.State != detect.Down {
-		err := &Error{Class: ClassRefused, Host: h.Name, State: s.State, Rule: s.Rule, Msg: "not restarted: " + s.Why, Err: nil}
-		return UpResult{Status: s.Status, Err: err}, err
-	}
-	r := f.climb(ctx, h, c)
-	return r, r.Err
+	return e
 }

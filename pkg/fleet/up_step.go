@@ -20,7 +20,11 @@ type climb struct {
 	launched bool // by us: what the screen does not yet tell will come
 	resumed  bool // the launch asked for a conversation
 	fresh    bool // a launch without one was tried
-	unknown  time.Time
+	// conversation is the one to resume, where that is known beforehand; none says
+	// that none is to be.
+	conversation string
+	none         bool
+	unknown      time.Time
 }
 
 // climb looks, takes one step, and looks again, until there is nothing to do or
@@ -116,7 +120,7 @@ func (f *Fleet) relaunch(ctx context.Context, h Host, s seen, c *climb) (bool, e
 		}
 		return true, &Error{Class: ClassRefused, Host: h.Name, State: s.State, Rule: s.Rule,
 			Msg:  "the client is gone, but something else runs in the session and would be ended: " + cut(neutral(strings.Join(s.jobs, ", ")), 80),
-			Hint: "end it there (claude-fleet attach " + h.Name + "), or end it all with: claude-fleet restart " + h.Name}
+			Hint: "end it there (claude-fleet attach " + h.Name + "), or end it all with: claude-fleet restart --force " + h.Name}
 	}
 	if c.launched && s.pane.Ended && s.pane.ExitCode == exitNotFound {
 		return true, &Error{Class: ClassFailed, Host: h.Name, State: s.State, Rule: s.Rule, Msg: "the command was not found there: " + h.Command,
@@ -133,9 +137,13 @@ func (f *Fleet) relaunch(ctx context.Context, h Host, s seen, c *climb) (bool, e
 		return true, &Error{Class: ClassFailed, Host: h.Name, State: s.State, Rule: s.Rule, Msg: "the client ended as soon as it was started (" + why + ")",
 			Hint: "see what it said with: claude-fleet attach " + h.Name}
 	}
-	if c.launched {
+	switch {
+	case c.launched:
 		c.fresh = true
-	} else {
+	case c.none:
+	case c.conversation != "":
+		id = c.conversation
+	default:
 		var err error
 		if id, err = f.lastConversation(ctx, s); err != nil {
 			return true, err

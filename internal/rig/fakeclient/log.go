@@ -38,6 +38,7 @@ const (
 	Cleared     = "cleared"      // a draft was dropped
 	Stalled     = "stalled"      // the terminal is not read
 	Killed      = "killed"       // the program ends as SIGKILL ends it
+	Terminated  = "terminated"   // a SIGTERM has come
 	Exited      = "exited"       // the program ends in order
 	Resized     = "resized"      // the terminal has a new size: columns, x, rows
 	Failed      = "failed"       // a file could not be written

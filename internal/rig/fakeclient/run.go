@@ -120,8 +120,11 @@ func newClient(a arguments) (*client, error) {
 
 // run is the program between the preparing of the terminal and its restoring.
 func (c *client) run() error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGHUP)
 	defer stop()
+	term := make(chan os.Signal, 1)
+	signal.Notify(term, syscall.SIGTERM)
+	defer signal.Stop(term)
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
@@ -157,6 +160,11 @@ func (c *client) run() error {
 			c.log.add(Resized, fmt.Sprintf("%dx%d", w, h))
 		case <-ctx.Done():
 			c.quit = true
+		case <-term:
+			c.log.add(Terminated, "")
+			if !c.script.DeafTerm {
+				c.after(c.script.TermLate, func() { c.quit = true })
+			}
 		}
 	}
 	c.log.add(Exited, "")

@@ -49,6 +49,10 @@ type Script struct {
 	// first; zero is never.
 	DialogFlicker time.Duration `json:",omitempty"`
 
+	// DeafTerm ignores SIGTERM, and TermLate is how long the end waits behind one.
+	DeafTerm bool          `json:",omitempty"`
+	TermLate time.Duration `json:",omitempty"`
+
 	Faults []Fault `json:",omitempty"`
 }
 
