@@ -96,6 +96,27 @@ func TestWasWords(t *testing.T) {
 	}
 }
 
+func TestTurnIn(t *testing.T) {
+	edge, notice := strings.Repeat("─", 60), strings.Repeat(" ", 70)+"tmux focus-events off"
+	for _, c := range []struct {
+		name string
+		rows []string
+		at   []int // that the rule saw
+		mark int   // row of the box
+		want string
+	}{
+		{"a spinner", []string{"● words", "✻ Perusing… (12s)", notice, edge, "❯ "}, []int{1}, 4, "✻ Perusing… (12s)"},
+		{"words stream", []string{"❯ go", "● Holding on", "", notice, edge, "❯ "}, []int{4}, 5, "● Holding on"},
+		{"only the box", []string{edge, "❯ draft", edge, "  esc to interrupt"}, []int{3}, 1, ""},
+	} {
+		s := seen{pane: &tmux.Pane{Width: 100}}
+		s.Rows, s.Input = c.at, detect.Input{Mark: "❯", Row: c.mark}
+		if got := turnIn(c.rows, s); got != c.want {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}
+
 // TestRestartJSON holds that "was" stands beside all that an UpResult has.
 func TestRestartJSON(t *testing.T) {
 	r := RestartResult{UpResult: UpResult{Did: []string{"ended the client"}, Err: &Error{Class: ClassFailed, Host: "alpha", Msg: "not up", Hint: "look"}}, Was: Was{State: detect.Busy, Draft: "d"}}

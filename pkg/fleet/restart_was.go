@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/claude-fleet/claude-fleet/pkg/detect"
 )
@@ -22,12 +23,34 @@ func wasOf(s seen) Was {
 	return w
 }
 
-// turnIn is what the client says of its turn in one row, where its rule has rows
-// above the input box.
+// turnRows is how many rows above the input box are looked at for what a turn says.
+const turnRows = 12
+
+// turnIn is what the client says of its turn in one row: the one that its rule saw,
+// as a spinner's, else the last words above the input box, where they stream. Notices
+// stand there at the right edge.
 func turnIn(rows []string, s seen) string {
+	said := func(y int) string {
+		if y < 0 || y >= len(rows) || s.Input.Mark != "" && y >= s.Input.Row || !strings.ContainsFunc(rows[y], unicode.IsLetter) {
+			return ""
+		}
+		text := strings.TrimSpace(rows[y])
+		if s.pane.Width > 0 && len(rows[y])-len(strings.TrimLeft(rows[y], " ")) > s.pane.Width/2 {
+			return ""
+		}
+		return text
+	}
 	for _, y := range s.Rows {
-		if y < len(rows) && (s.Input.Mark == "" || y < s.Input.Row) {
-			return strings.TrimSpace(rows[y])
+		if text := said(y); text != "" {
+			return text
+		}
+	}
+	if s.Input.Mark == "" {
+		return ""
+	}
+	for y := s.Input.Row - 1; y >= s.Input.Row-turnRows; y-- {
+		if text := said(y); text != "" {
+			return text
 		}
 	}
 	return ""

@@ -57,6 +57,10 @@ stamped() { for one; do began=$(started "$one"); [ -z "$began" ] || printf '%%s-
 gone() { ! lives "$victim" "$since"; }
 none() { for one; do ! living "$one" || return 1; done; }
 signal() { name=$1; shift; for one; do ! living "$one" || kill "-$name" "${one%%%%-*}" 2>/dev/null; done; }
+told() {
+  printf '%%s' "$how"
+  for one in $children; do ! living "$one" || ps -o comm= -p "${one%%%%-*}" 2>/dev/null | LC_ALL=C tr -cd '0-9A-Za-z._/+-' | sed 's/^/ /'; done
+}
 noted() { [ -n "$(tmux -u show-options -p -v -q -t "$pane" %[1]s)" ] || [ "$(tmux -u display-message -p -t "$pane" '#{pane_dead}')" = 1 ]; }
 same && ! gone && here "$victim" && [ -z "$(eval "$check")" ] || { echo "$nonce changed"; exit 0; }
 [ -z "$alone" ] || [ -z "$attached" ] || { echo "$nonce attached"; exit 0; }
@@ -82,13 +86,11 @@ within 1 none $children || [ "$how" = term ] || {
   signal TERM $children
   within 2 none $children || { signal KILL $children; within 2 none $children; }
 }
-for one in $children; do
-  ! living "$one" || how="$how $(ps -o comm= -p "${one%%%%-*}" 2>/dev/null | LC_ALL=C tr -cd '0-9A-Za-z._/+-')"
-done
-within 3 none $holders || [ -n "$force" ] || { echo "$nonce stays $how"; exit 0; }
+within 3 none $holders || [ -n "$force" ] || { echo "$nonce stays $(told)"; exit 0; }
 [ -z "$(tmux -u show-options -p -v -q -t "$pane" %[2]s)" ] || within 3 noted
 tmux -u set-option -p -u -q -t "$pane" %[1]s
-tmux -u respawn-pane -k -t "$pane" -- /bin/sh -c "$launcher" sh "$program" "$dir" "$PATH" || { echo "$nonce unlaunched $how"; exit 0; }
+tmux -u respawn-pane -k -t "$pane" -- /bin/sh -c "$launcher" sh "$program" "$dir" "$PATH" || { echo "$nonce unlaunched $(told)"; exit 0; }
 tmux -u set-option -p -t "$pane" %[2]s "$(date +%%s)" 2>/dev/null
-echo "$nonce launched $how"
+within 1 none $children # what has the pane's terminal was hung up
+echo "$nonce launched $(told)"
 `
