@@ -93,6 +93,8 @@ func (r *restarting) replace(ctx context.Context, look seen, try int) (climb, er
 func (r *restarting) failed(ctx context.Context, look seen, err error) error {
 	again := "try again in a moment"
 	var fe *Error
+	_, away := transport.KindOf(err)
+	begun := away && transport.Started(err)
 	switch {
 	case errors.As(err, &fe):
 		return err
@@ -110,9 +112,9 @@ func (r *restarting) failed(ctx context.Context, look seen, err error) error {
 	case errors.Is(err, tmux.ErrUnlaunched):
 		return &Error{Class: ClassFailed, Host: r.h.Name, State: look.State, Rule: look.Rule,
 			Msg: "its client was ended and not started again", Hint: "start it with: claude-fleet up " + r.h.Name, Err: err}
-	case ctx.Err() != nil && !transport.Started(err):
+	case ctx.Err() != nil && !begun:
 		return &Error{Class: ClassFailed, Host: r.h.Name, State: look.State, Rule: look.Rule, Msg: "interrupted; nothing was ended", Err: err}
-	case transport.Started(err):
+	case begun:
 		e := unreachable(r.h.Name, err)
 		e.Msg += "; its client may have been ended"
 		e.Hint = "look with: claude-fleet status " + r.h.Name + "; what is not up is started with: claude-fleet up " + r.h.Name
