@@ -138,7 +138,7 @@ func TestRestartReports(t *testing.T) {
 			must(r.p, os.Rename(r.p.h.Workdir, r.p.h.Workdir+".away"))
 			before := r.clients()
 			res := r.restart(plain)
-			if fleet.ClassOf(res.Err) != fleet.ClassFailed || !strings.Contains(res.Err.Error(), "does not exist there") || len(res.Did) > 0 || !slices.Equal(r.clients(), before) {
+			if fleet.ClassOf(res.Err) != fleet.ClassFailed || !strings.Contains(res.Err.Error(), "does not exist there; nothing was ended") || len(res.Did) > 0 || !slices.Equal(r.clients(), before) {
 				r.Errorf("did %q, %v, clients %v, before %v", res.Did, res.Err, r.clients(), before)
 			}
 			must(r.p, os.Rename(r.p.h.Workdir+".away", r.p.h.Workdir))

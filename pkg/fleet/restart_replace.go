@@ -30,11 +30,12 @@ func (r *restarting) conversation(ctx context.Context, look seen) (string, error
 // client finds it by.
 func (r *restarting) launch(look seen, id string) tmux.Launch {
 	l := launch(r.h, id)
+	r.dir = ""
 	if id == "" {
 		return l
 	}
 	if s := look.session; s != nil && path.IsAbs(s.Dir) && s.Dir != look.home && l.Command != r.h.Command {
-		l.Dir = s.Dir
+		l.Dir, r.dir = s.Dir, s.Dir
 		r.notes = append(r.notes, "its conversation is of another directory than the workdir, and goes on there: "+neutral(s.Dir))
 	}
 	if l.Command == r.h.Command {
@@ -120,5 +121,13 @@ func (r *restarting) failed(ctx context.Context, look seen, err error) error {
 		e.Hint = "look with: claude-fleet status " + r.h.Name + "; what is not up is started with: claude-fleet up " + r.h.Name
 		return e
 	}
-	return launchError(r.h, "restarting; nothing was ended", err)
+	if errors.Is(err, tmux.ErrNoDirectory) && r.dir != "" {
+		return &Error{Class: ClassFailed, Host: r.h.Name, State: look.State, Rule: look.Rule,
+			Msg: "the directory of its conversation does not exist there: " + neutral(r.dir) + "; nothing was ended", Hint: "make it there, or start without the conversation: claude-fleet restart --fresh " + r.h.Name, Err: err}
+	}
+	err = launchError(r.h, "restarting", err)
+	if errors.As(err, &fe) {
+		fe.Msg += "; nothing was ended"
+	}
+	return err
 }

@@ -37,6 +37,7 @@ type restarting struct {
 	known tmux.Process // the client's, found before the look that judges it
 	// elsewhere is a client that was not found on the pane's terminal.
 	elsewhere int
+	dir       string // of the conversation, where that is not the workdir
 	did       []string
 	notes     []string
 }

@@ -138,3 +138,26 @@ func TestRestartJSON(t *testing.T) {
 		t.Errorf("%s", raw)
 	}
 }
+
+// TestRestartLaunch holds in which directory a conversation is resumed, and that it
+// is told where it can't be.
+func TestRestartLaunch(t *testing.T) {
+	const id = "3327b6b4-0821-4b0c-a9d2-244d02bb99c4"
+	for _, c := range []struct {
+		name, command, id, dir string
+		want                   string // the directory
+		notes                  int
+	}{
+		{"in the workdir", "claude", id, "/home/u/app", "~/app", 0},
+		{"of another directory", "claude", id, "/srv/else", "/srv/else", 1},
+		{"fresh", "claude", "", "/srv/else", "~/app", 0},
+		{"a command that takes none", "nvm use 22 && claude", id, "/srv/else", "~/app", 1},
+		{"a directory that is none", "claude", id, "else", "~/app", 0},
+	} {
+		r := restarting{h: Host{Name: "alpha", Workdir: "~/app", Command: c.command}}
+		l := r.launch(seen{home: "/home/u/app", session: &transcript.Session{ID: id, Dir: c.dir}}, c.id)
+		if l.Dir != c.want || len(r.notes) != c.notes || (r.dir != "") != (c.want != "~/app") {
+			t.Errorf("%s: in %s, notes %q", c.name, l.Dir, r.notes)
+		}
+	}
+}
