@@ -67,7 +67,8 @@ func (r RestartResult) MarshalJSON() ([]byte, error) {
 //
 // A session that a terminal is attached to, one with a draft in its input box, and
 // one in which something else runs that would be ended, are left alone unless Force
-// is set: an *Error of ClassRefused, and nothing was done.
+// is set: an *Error of ClassRefused, and nothing was done. So is a session whose
+// client has another terminal than the pane, as behind script(1).
 func (f *Fleet) Restart(ctx context.Context, o RestartOptions, hosts ...Host) iter.Seq[RestartResult] {
 	g := newStarts()
 	return stream(ctx, hosts, func(ctx context.Context, h Host, emit func(RestartResult)) {

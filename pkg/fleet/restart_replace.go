@@ -52,7 +52,7 @@ func (r *restarting) replace(ctx context.Context, look seen, try int) (climb, er
 	}
 	notes := r.notes
 	p := tmux.Replacement{
-		Pane: look.pane.ID, Victim: r.known, Alone: !r.o.Force, Holders: look.holders, Force: r.o.Force,
+		Pane: look.pane.ID, Victim: r.known, Beneath: r.o.Force, Alone: !r.o.Force, Holders: look.holders, Force: r.o.Force,
 		Term: termWait, Kill: killWait, Launch: r.launch(look, id),
 	}
 	if s := look.session; s != nil {

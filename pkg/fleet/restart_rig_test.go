@@ -209,6 +209,18 @@ func TestRestartTimed(t *testing.T) {
 			r.spares(plain, "beside its client something else runs in the pane and would be ended: tail")
 			r.restarts(force, ended, "relaunched")
 		}},
+		{name: "a terminal within the pane", do: func(r report) {
+			r.p.opens("keep", 80, 24, "exec sh")
+			r.p.tmux("kill-session", "-t", "=claude")
+			r.p.opens("claude", 120, 40, "cd alpha-app; exec script -qc claude /dev/null")
+			r.is(detect.Ready, "")
+			r.spares(plain, "its client has another terminal than the pane")
+			was := r.clients()
+			r.restarts(force, ended, "relaunched")
+			if now := r.clients(); len(now) != 1 || slices.Equal(now, was) {
+				r.Errorf("clients %v, before %v", now, was)
+			}
+		}},
 		{name: "other clients of the account", do: func(r report) {
 			r.p.opens("other", 120, 40, "cd alpha-app; exec claude")
 			cmd := r.p.h.Command(r.Context(), "claude")

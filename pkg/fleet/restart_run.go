@@ -58,7 +58,7 @@ func (r *restarting) run(ctx context.Context) RestartResult {
 			if try++; try > restartTries {
 				return r.result(look, r.refuse(look, "its client is another at every look", "look with: claude-fleet explain "+r.h.Name))
 			}
-			found, ok, err := tmux.Identify(ctx, r.f.conn(r.h), look.pane.ID, look.client)
+			found, ok, err := tmux.Identify(ctx, r.f.conn(r.h), look.pane.ID, look.client, r.o.Force)
 			if err != nil {
 				return r.result(look, failed(r.h.Name, "looking at its client; nothing was ended", err))
 			}

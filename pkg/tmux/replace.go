@@ -33,13 +33,14 @@ var (
 
 // Identify tells when a process began that runs on the terminal of a pane. It is
 // false where there is none of that id, or on another terminal. A verdict that is
-// given behind it is about that process, if Replace finds the same one.
-func Identify(ctx context.Context, r Runner, pane string, pid int) (Process, bool, error) {
+// given behind it is about that process, if Replace finds the same one. beneath is
+// as in Replacement.
+func Identify(ctx context.Context, r Runner, pane string, pid int, beneath bool) (Process, bool, error) {
 	if !validPane(pane) || pid <= 0 {
 		return Process{}, false, nil
 	}
 	n := newNonce()
-	words, err := answer(ctx, r, n, assign("nonce", n)+assign("pane", pane)+"victim="+strconv.Itoa(pid)+"\n"+holderScript+processScript+
+	words, err := answer(ctx, r, n, assign("nonce", n)+assign("pane", pane)+"victim="+strconv.Itoa(pid)+"\n"+assign("below", set(beneath))+holderScript+processScript+
 		`place || { echo "$nonce none"; exit 0; }
 since=$(started "$victim")
 if [ -n "$since" ] && lives "$victim" "$since" && here "$victim"; then echo "$nonce found $since"; else echo "$nonce none"; fi
@@ -55,6 +56,9 @@ if [ -n "$since" ] && lives "$victim" "$since" && here "$victim"; then echo "$no
 type Replacement struct {
 	Pane   string
 	Victim Process
+	// Beneath: the victim may have another terminal than the pane, if it descends
+	// from the pane's first process.
+	Beneath bool
 	// Guard must hold where it is given.
 	Guard *Guard
 	// Alone: only while no terminal is attached to a session that has the pane.
@@ -71,6 +75,14 @@ type Replacement struct {
 	Launch     Launch
 }
 
+// set is a flag of a script.
+func set(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return ""
+}
+
 // Replaced says how far Replace came.
 type Replaced struct {
 	// Ended: the victim has ended. Killed: it took a SIGKILL.
@@ -83,7 +95,7 @@ type Replaced struct {
 // that, and launches a command in its pane. All of it is one script, which runs to
 // its end and holds the pane's lock: nobody types or launches anything in between,
 // and the directory is looked at before anything is ended. The process is signalled
-// only if it is the one that Identify found, on the pane's terminal. What it
+// only if it is the one that Identify found, on the pane's terminal (see Beneath). What it
 // had started is left alone if it ended by SIGTERM, and ended with it otherwise. The
 // pane stays, also where the process was all that ran in it. Besides the errors
 // above they are ErrChanged, ErrLocked, ErrNoSession, ErrNoDirectory,
@@ -93,7 +105,6 @@ func Replace(ctx context.Context, r Runner, p Replacement) (Replaced, error) {
 		return Replaced{}, ErrNoSession
 	}
 	n := newNonce()
-	yes := map[bool]string{true: "yes"}
 	var holders []string
 	for _, pid := range p.Holders {
 		holders = append(holders, strconv.Itoa(pid))
@@ -105,7 +116,7 @@ func Replace(ctx context.Context, r Runner, p Replacement) (Replaced, error) {
 	script := p.Launch.script(n) + assign("nonce", n) + guard + assign("pane", p.Pane) +
 		fmt.Sprintf("victim=%d term=%d kill=%d\n", p.Victim.PID, int(p.Term/time.Second), int(p.Kill/time.Second)) +
 		assign("since", p.Victim.Started) + assign("holders", strings.Join(holders, " ")) + assign("check", p.Check) +
-		assign("alone", yes[p.Alone]) + assign("force", yes[p.Force]) +
+		assign("alone", set(p.Alone)) + assign("force", set(p.Force)) + assign("below", set(p.Beneath)) +
 		holderScript + processScript + "place || { echo \"$nonce nosession\"; exit 0; }\n" + lock(n) +
 		fmt.Sprintf(replaceScript, EndedOption, LaunchedOption, LockOption)
 	words, err := answer(ctx, r, n, script)

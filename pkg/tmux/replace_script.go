@@ -4,7 +4,8 @@ package tmux
 // process, its terminal, and whether a terminal shows a session that has it; "lives"
 // is whether a process that began then still runs, which a zombie does not; "here"
 // is whether a process has the pane's terminal: by its standard input, which a busybox
-// without a useful ps tells too, else by ps; "within" waits for a command to succeed,
+// without a useful ps tells too, else by ps; with $below whether it descends from the
+// pane's first process; "within" waits for a command to succeed,
 // and counts its naps besides, since a machine's clock may be set back.
 const processScript = `place() {
   attached=; panepid=; tty=
@@ -28,7 +29,16 @@ lives() {
   case $(condition "$1") in ''|Z*|X*) return 1 ;; esac
 }
 living() { lives "${1%%-*}" "${1#*-}"; }
+beneath() {
+  up=$1 n=0
+  while [ "$up" != "$panepid" ]; do
+    n=$((n + 1)); [ $n -lt 64 ] || return 1
+    up=$(ps -o ppid= -p "$up" 2>/dev/null | tr -d ' ')
+    case $up in ''|0|1|*[!0-9]*) return 1 ;; esac
+  done
+}
 here() {
+  if [ -n "$below" ]; then beneath "$1"; return; fi
   mine=$(readlink "/proc/$1/fd/0" 2>/dev/null)
   case $mine in /dev/*) ;; *) mine=/dev/$(ps -o tty= -p "$1" 2>/dev/null | tr -d ' ') ;; esac
   [ -n "$tty" ] && [ "$mine" = "$tty" ]

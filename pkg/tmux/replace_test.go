@@ -38,7 +38,7 @@ func runs(pid int) bool {
 // identified is the process, which has to run on the pane's terminal.
 func (m *machine) identified(pane string, pid int) Process {
 	m.t.Helper()
-	p, ok, err := Identify(m.t.Context(), m, pane, pid)
+	p, ok, err := Identify(m.t.Context(), m, pane, pid, false)
 	if err != nil || !ok || p.PID != pid || p.Started == "" {
 		m.t.Fatalf("identify %d in %s: %+v, %v, %v", pid, pane, p, ok, err)
 	}
@@ -109,7 +109,7 @@ func TestReplaceNothing(t *testing.T) {
 	good := GuardOf(m.only("work"))
 	changed := good
 	changed.Screen = []byte("something else")
-	if _, ok, err := Identify(t.Context(), m, other, pid); ok || err != nil {
+	if _, ok, err := Identify(t.Context(), m, other, pid, true); ok || err != nil {
 		t.Errorf("it is found in another pane: %v", err)
 	}
 	for name, q := range map[string]struct {
@@ -119,6 +119,7 @@ func TestReplaceNothing(t *testing.T) {
 		// The id is another's by now: of one that began at another time, or elsewhere.
 		"another of that id":     {Replacement{Pane: pane, Victim: Process{pid, p.Started + "1"}}, ErrChanged},
 		"of another terminal":    {Replacement{Pane: other, Victim: p}, ErrChanged},
+		"beneath another pane":   {Replacement{Pane: other, Victim: p, Beneath: true}, ErrChanged},
 		"outside of tmux":        {Replacement{Pane: pane, Victim: outside(t)}, ErrChanged},
 		"gone":                   {Replacement{Pane: pane, Victim: Process{deadPID(t), "123"}}, ErrChanged},
 		"the screen changed":     {Replacement{Pane: pane, Victim: p, Guard: &changed}, ErrChanged},
