@@ -40,7 +40,7 @@ func clientSays(status string) func(*Evidence) bool {
 
 func refusedAuth(e *Evidence) bool {
 	t := e.Transcript
-	return t != nil && t.Event == "api_error" &&
+	return t != nil && t.Event == "api_error" && !t.Outdated &&
 		(t.APIStatus == 401 || t.APIStatus == 403 || sortEventText(t.Text) == eventAuth)
 }
 
