@@ -25,7 +25,7 @@ func watch(t *testing.T, secret string) (stop func() (seen []string, looks int))
 	var found []string
 	n := 0
 	done.Go(func() {
-		tick := time.NewTicker(10 * time.Millisecond)
+		tick := time.NewTicker(25 * time.Millisecond)
 		defer tick.Stop()
 		for {
 			found = append(found, inArguments(secret)...)
