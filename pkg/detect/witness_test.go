@@ -44,6 +44,11 @@ func TestWitnesses(t *testing.T) {
 		{"client says a new word", client("dreaming"), nil},
 		{"newest event 401", failed(401, "Please run /login · API Error: 401"), map[State]State{Ready: Unauth}},
 		{"newest event 401 in words alone", failed(0, "Not logged in · Please run /login"), map[State]State{Ready: Unauth}},
+		{"newest event 401 of a login before", func(e *Evidence) {
+			failed(401, "Please run /login · API Error: 401")(e)
+			e.Transcript.Outdated = true
+		}, map[State]State{Unauth: Ready}},
+		{"newest event an answer, before the login", func(e *Evidence) { e.Transcript = &Transcript{Event: "assistant", Outdated: true} }, nil},
 		{"newest event 529", failed(529, "API Error: 529"), nil},
 		{"newest event a limit", failed(429, "You've hit your session limit · resets 4pm (UTC)"), map[State]State{Ready: Limited}},
 		{"newest event a 429 that is none", failed(429, "API Error: 429 slow down"), nil},
