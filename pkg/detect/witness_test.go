@@ -44,11 +44,6 @@ func TestWitnesses(t *testing.T) {
 		{"client says a new word", client("dreaming"), nil},
 		{"newest event 401", failed(401, "Please run /login · API Error: 401"), map[State]State{Ready: Unauth}},
 		{"newest event 401 in words alone", failed(0, "Not logged in · Please run /login"), map[State]State{Ready: Unauth}},
-		{"newest event 401 of a login before", func(e *Evidence) {
-			failed(401, "Please run /login · API Error: 401")(e)
-			e.Transcript.Outdated = true
-		}, map[State]State{Unauth: Ready}},
-		{"newest event an answer, before the login", func(e *Evidence) { e.Transcript = &Transcript{Event: "assistant", Outdated: true} }, nil},
 		{"newest event 529", failed(529, "API Error: 529"), nil},
 		{"newest event a limit", failed(429, "You've hit your session limit · resets 4pm (UTC)"), map[State]State{Ready: Limited}},
 		{"newest event a 429 that is none", failed(429, "API Error: 429 slow down"), nil},
@@ -122,5 +117,26 @@ func TestSince(t *testing.T) {
 	e.Client = &Client{Status: "idle", Since: at}
 	if v := Classify(e); v.State != Busy || v.Since != nil {
 		t.Errorf("idle and busy: %s since %v", v.State, v.Since)
+	}
+}
+
+// TestOutdated has a refusal on the screen that is of a login before the client's.
+// Only the word of the transcript that ends in it makes a session ready.
+func TestOutdated(t *testing.T) {
+	screen := drawn(prompt("x"), grey+"  ⎿ \u00a0"+red+"Not logged in · Please run /login"+plain, "", idle(""), modeLine)
+	for name, tt := range map[string]struct {
+		transcript *Transcript
+		want       State
+	}{
+		"of the login before": {&Transcript{Event: "api_error", APIStatus: 401, Outdated: true}, Ready},
+		"of this login":       {&Transcript{Event: "api_error", APIStatus: 401}, Unauth},
+		"not in it":           {&Transcript{Event: "assistant", Outdated: true}, Unauth},
+		"not read":            {nil, Unauth},
+	} {
+		e := screen
+		e.Transcript = tt.transcript
+		if v := Classify(e); v.State != tt.want {
+			t.Errorf("%s: %s by %s", name, v.State, v.Rule)
+		}
 	}
 }
