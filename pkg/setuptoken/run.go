@@ -129,7 +129,7 @@ func (d *dialogue) until(ctx context.Context, limit, rest time.Duration, wanted 
 		select {
 		case raw, ok := <-output:
 			if !ok {
-				d.gone, output = true, nil
+				d.gone = true
 				if s := read(d.shown.text()); wanted(s) || !s.token.IsZero() {
 					return s, nil
 				}
