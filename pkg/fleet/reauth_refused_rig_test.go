@@ -70,10 +70,10 @@ func TestReauthRefused(t *testing.T) {
 		}, fleet.ReauthOptions{}, fleet.ClassRefused, "is a link, and nothing is written there", "", false, detect.Unauth},
 		{"a session that runs", none, works, ready, ready, nil, fleet.ReauthOptions{}, 0, "runs on with the login that it has", "wrote", true, detect.Ready},
 		{"no session", none, works, "", ready, nil, fleet.ReauthOptions{}, 0, "", "wrote", true, detect.Down},
-		{"one that heals", none, works, unauth, ready, nil, fleet.ReauthOptions{}, 0, "", "wrote,relaunched", true, detect.Ready},
-		{"one that does not", none, works, unauth, unauth, nil, fleet.ReauthOptions{}, fleet.ClassFailed, "and yet the session reads unauth", "wrote,relaunched", true, detect.Unauth},
-		{"a service that is down", none, `{"is_error": true, "api_error_status": 529, "result": "overloaded"}`, unauth, ready, nil, fleet.ReauthOptions{}, 0, "could not be tried there: overloaded", "wrote,relaunched", true, detect.Ready},
-		{"a full login, all the same", full, works, ready, ready, nil, fleet.ReauthOptions{Force: true, Restart: true}, 0, "", "wrote,relaunched", true, detect.Ready},
+		{"one that heals", none, works, unauth, ready, nil, fleet.ReauthOptions{}, 0, "", "wrote,ended,relaunched", true, detect.Ready},
+		{"one that does not", none, works, unauth, unauth, nil, fleet.ReauthOptions{}, fleet.ClassFailed, "and yet the session reads unauth", "wrote,ended,relaunched", true, detect.Unauth},
+		{"a service that is down", none, `{"is_error": true, "api_error_status": 529, "result": "overloaded"}`, unauth, ready, nil, fleet.ReauthOptions{}, 0, "could not be tried there: overloaded", "wrote,ended,relaunched", true, detect.Ready},
+		{"a full login, all the same", full, works, ready, ready, nil, fleet.ReauthOptions{Force: true, Restart: true}, 0, "", "wrote,ended,relaunched", true, detect.Ready},
 		{"a key, all the same", key, works, ready, ready, func() { put("key", "") }, fleet.ReauthOptions{Force: true}, fleet.ClassFailed, "goes by another login: api_key", "wrote", true, detect.Ready},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -77,7 +77,7 @@ func TestReauth(t *testing.T) {
 			}
 			continue
 		}
-		if res.Err != nil || res.Status.State != detect.Ready || res.Auth != "oauth_token" || len(res.Did) != 2 || len(res.Notes) > 0 || !strings.HasPrefix(res.Did[1], "relaunched with conversation ") {
+		if res.Err != nil || res.Status.State != detect.Ready || res.Auth != "oauth_token" || len(res.Did) != 3 || len(res.Notes) > 0 || !strings.HasPrefix(res.Did[2], "relaunched with conversation ") {
 			t.Fatalf("%s: did %q, auth %q, notes %q, %v\n%s", name, res.Did, res.Auth, res.Notes, res.Err, describe(res.Status))
 		}
 	}
@@ -144,7 +144,7 @@ func TestReauth(t *testing.T) {
 		t.Errorf("its folder is there: %v", err)
 	}
 	again := reauth(t, f, fleet.ReauthOptions{Remove: true, Restart: true}, "beta")["beta"]
-	if again.Err != nil || len(again.Did) != 1 || !strings.HasPrefix(again.Did[0], "relaunched") {
+	if again.Err != nil || len(again.Did) != 2 || !strings.HasPrefix(again.Did[1], "relaunched") {
 		t.Errorf("did %q, %v", again.Did, again.Err)
 	}
 	says(t, f, "beta", "SAY without it")

@@ -191,15 +191,16 @@ func (r *reauthing) restart(ctx context.Context) error {
 	return nil
 }
 
-// restartSession is the restart, whatever the session does.
+// restartSession is the restart; without Restart it leaves alone what somebody is at
+// by now.
 func (r *reauthing) restartSession(ctx context.Context) error {
-	up, err := r.f.Restart(ctx, r.h.Name)
+	up := r.f.restartOne(ctx, r.h, RestartOptions{Force: r.o.Restart}, newStarts())
 	r.out.Status = up.Status
 	r.out.Did, r.out.Notes = append(r.out.Did, up.Did...), append(r.out.Notes, up.Notes...)
 	if up.Status.State == detect.Unauth { // what that means is for prove to say
 		return nil
 	}
-	return err
+	return up.Err
 }
 
 // prove asks the client as it is launched now, and holds the state to it.
