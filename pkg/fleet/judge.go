@@ -53,6 +53,9 @@ func judge(h Host, sys system, snap tmux.Snapshot, tmuxErr error, table processe
 		s.client = table.clientOf(pane.PID, alive, s.session)
 		s.around = table.around(pane.PID, s.client)
 		s.evidence = evidence(pane, s.session, table.state(pane.PID, alive), sys)
+		if t := s.evidence.Transcript; t != nil {
+			t.Outdated = outdated(pane, t.At, sys.login)
+		}
 	}
 	s.Verdict = detect.Classify(s.evidence)
 	s.Why = transport.Neutralise(s.Why) // it goes into errors, and may quote the screen
@@ -70,6 +73,13 @@ func judge(h Host, sys system, snap tmux.Snapshot, tmuxErr error, table processe
 		}
 	}
 	return s
+}
+
+// outdated tells whether an event is from before the token that the client in the
+// pane was launched with. The clocks are all the host's; two of them tell whole
+// seconds.
+func outdated(p tmux.Pane, at, login time.Time) bool {
+	return !at.IsZero() && !login.IsZero() && !p.Launched.IsZero() && at.Before(login) && !p.Launched.Before(login)
 }
 
 // launchedWithin tells whether the session's pane was launched so short a time

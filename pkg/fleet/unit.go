@@ -16,8 +16,9 @@ const (
 	UnitName = "claude-tmux.service"
 	// UnitFile is where it is installed.
 	UnitFile = ".config/systemd/user/" + UnitName
-	// EnvFile holds what the unit adds to the environment, NAME=value lines, such
-	// as a token; there need not be one.
+	// EnvFile holds what the client has in its environment beside what it inherits,
+	// NAME=value lines, such as a token; there need not be one. The program that
+	// runs the client reads it (tmux.Launch), so that tmux itself never has it.
 	EnvFile = ".config/claude-fleet/env"
 )
 
@@ -60,8 +61,6 @@ UnsetEnvironment=%[1]s
 # Names and screens are UTF-8, whatever the machine's own language is.
 UnsetEnvironment=LC_ALL
 Environment=LC_CTYPE=C.UTF-8
-# NAME=value lines, such as a token; for this account's eyes only.
-EnvironmentFile=-%%h/.config/claude-fleet/env
 
 Environment="FLEET_SESSION=%[2]s"
 # A login shell, as when a person starts the client there, and in it the program.
@@ -87,7 +86,7 @@ WantedBy=default.target
 // host but Session and Command. The file of that name in examples is the one for
 // the defaults.
 func Unit(h Host) string {
-	words := tmux.Launch{Command: h.Command, Unset: inherited}.Words()
+	words := tmux.Launch{Command: h.Command, Unset: inherited, EnvFile: EnvFile}.Words()
 	return fmt.Sprintf(unitText, strings.Join(inherited, " "), unitQuote(h.Session), unitLines(words[2]), unitLines(words[4]),
 		tmux.Cols, tmux.Rows, tmux.LaunchedOption)
 }

@@ -66,7 +66,7 @@ func TestUnit(t *testing.T) {
 	} {
 		h := Host{Session: "work_1", Command: command}
 		env := environment(t, Unit(h))
-		words := tmux.Launch{Command: command, Unset: inherited}.Words()
+		words := tmux.Launch{Command: command, Unset: inherited, EnvFile: EnvFile}.Words()
 		for name, want := range map[string]string{"FLEET_SESSION": "work_1", "FLEET_LAUNCHER": words[2], "FLEET_PROGRAM": words[4]} {
 			got := strings.ReplaceAll(env[name], "\n   ", "\n")
 			if strings.TrimPrefix(got, " ") != strings.TrimSuffix(want, "\n") {

@@ -8,7 +8,7 @@ import (
 )
 
 func launch(h Host, conversation string) tmux.Launch {
-	return tmux.Launch{Dir: h.Workdir, Command: resuming(h.Command, conversation), Unset: inherited}
+	return tmux.Launch{Dir: h.Workdir, Command: resuming(h.Command, conversation), Unset: inherited, EnvFile: EnvFile}
 }
 
 // keeper asks for the host's own unit, else a scope.

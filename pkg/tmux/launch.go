@@ -13,6 +13,14 @@ type Launch struct {
 	Dir     string   // a leading ~ is the machine's home directory
 	Command string   // sh text
 	Unset   []string // environment variables that it must not inherit from the server
+	// EnvFile is a file of NAME=value lines, by its path below the home of the
+	// account, which the command alone has in its environment: neither the tmux
+	// server nor the shell that is left when the command has ended. A value is what
+	// stands behind the first "=", to the letter; other lines are passed over. The
+	// file is read when the command starts, and only if it is a regular file of the
+	// account's own that nobody else has access to: else the pane says why not. Empty
+	// is none, and there need not be one.
+	EnvFile string
 }
 
 // Words are the words of a command that launches l in a pane, to be followed by
@@ -65,8 +73,12 @@ esac
 // Debian: what the login shell lacks is appended.
 func (l Launch) program() string {
 	unset := strings.Join(append([]string{"FLEET_RUN", "FLEET_DIR", "FLEET_PATH"}, l.Unset...), " ")
+	env := ""
+	if l.EnvFile != "" {
+		env = ReadEnvFile(l.EnvFile)
+	}
 	return "PATH=$PATH:$FLEET_PATH; fleet_dir=$FLEET_DIR; export PATH; unset CDPATH " + unset + "\n" + locale + "trap : INT QUIT\n" +
-		"if cd -- \"$fleet_dir\"; then (unset fleet_dir; eval " + transport.Quote(l.Command) + "\n); else (exit 1); fi\n" +
+		"if cd -- \"$fleet_dir\"; then (unset fleet_dir; " + env + "eval " + transport.Quote(l.Command) + "\n); else (exit 1); fi\n" +
 		"fleet_code=$?; (trap '' INT QUIT; exec tmux -u set-option -p -t \"$TMUX_PANE\" " + EndedOption + " \"$fleet_code\" 2>/dev/null); unset fleet_code\n" +
 		terminalReset + "\nexec \"${SHELL:-/bin/sh}\" -l\n"
 }

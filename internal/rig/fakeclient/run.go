@@ -66,6 +66,9 @@ type client struct {
 // Main is the program: it draws on the terminal that it was started on until it
 // is told to end, and returns the exit code.
 func Main(args []string) int {
+	if len(args) > 0 && args[0] == "setup-token" {
+		return setupToken()
+	}
 	a, done := parseArguments(args)
 	if done {
 		return 0

@@ -54,6 +54,9 @@ type Script struct {
 	TermLate time.Duration `json:",omitempty"`
 
 	Faults []Fault `json:",omitempty"`
+
+	// Setup says how `claude setup-token` goes.
+	Setup Setup `json:",omitzero"`
 }
 
 // Span is a range of bytes, as in a slice expression.
