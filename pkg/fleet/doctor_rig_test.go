@@ -173,6 +173,15 @@ esac
 				t.Fatal(err)
 			}
 		}, fleet.SeverityFault, "its folder is drwxr-xr-x", "chmod 700 ~/.config/claude-fleet"},
+		{"a token behind a link", "alpha", "token", func(t *testing.T) {
+			env := w.path("alpha", home+".config/claude-fleet/env")
+			if err := os.Rename(env, env+".own"); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink("env.own", env); err != nil {
+				t.Fatal(err)
+			}
+		}, fleet.SeverityFault, "is a link", "mv -f"},
 		{"another workdir pushed", "alpha", "fleet-workdir", func(t *testing.T) { w.write(t, "alpha", home+".fleet-workdir", "/srv/elsewhere\n", 0o644) }, fleet.SeverityWarning, "/srv/elsewhere", ".fleet-workdir"},
 		{"a file in the way of the journal", "alpha", "journal", func(t *testing.T) {
 			w.remove(t, "alpha", home+".local/state")

@@ -99,7 +99,7 @@ say unit "$(limit 5 systemctl --user show ` + unitName + ` --property=LoadState 
 const filesFragment = saying + `d=$HOME/.config/claude-fleet
 if [ -e "$d/env" ] || [ -L "$d/env" ]; then
   say folder "$(LC_ALL=C ls -ldnL "$d" 2>&1)"
-  say token "$(LC_ALL=C ls -ldnL "$d/env" 2>&1)"
+  say token "$(LC_ALL=C ls -ldn "$d/env" 2>&1)"
 fi
 [ -f "$HOME/.fleet-workdir" ] && say pushed "$(head -c 4096 "$HOME/.fleet-workdir" 2>/dev/null)"
 p=$HOME/.local/state/claude-fleet

@@ -147,6 +147,7 @@ func TestDoctorToken(t *testing.T) {
 		{"drwxrwx--- 2 1000 1000 4096 Nov 1 10:00 d", "-rw------- 1 1000 1000 90 Nov 1 10:00 f", SeverityFault, "chmod 700"},
 		{"drwx------ 2 1000 1000 4096 Nov 1 10:00 d", "-rw------- 1 0 0 90 Nov 1 10:00 f", SeverityFault, "sudo chown ann ~/.config/claude-fleet"},
 		{"drwx------ 2 1000 1000 4096 Nov 1 10:00 d", "drwx------ 1 1000 1000 90 Nov 1 10:00 f", SeverityFault, ""},
+		{"drwx------ 2 1000 1000 4096 Nov 1 10:00 d", "lrwxrwxrwx 1 1000 1000 9 Nov 1 10:00 f -> g", SeverityFault, "mv -f ~/.config/claude-fleet/env.new ~/.config/claude-fleet/env"},
 		{"drwx------ 2 1000 1000 4096 Nov 1 10:00 d", "ls: f: No such file or directory", SeverityFault, ""},
 	} {
 		x := examined{account: facts{"uid": {"1000"}, "user": {"ann"}}, files: facts{"folder": {c.folder}, "token": {c.file}}}
