@@ -28,7 +28,7 @@ func (x examined) aboutToken(h Host) Finding {
 		{folder, "drwx------", "its folder", tokenFolder, "700"}, {file, "-rw-------", tokenFile, tokenFile, "600"},
 	} {
 		words := strings.Fields(f.listed)
-		if strings.HasPrefix(f.listed, "l") {
+		if strings.HasPrefix(f.listed, "lr") {
 			return faulty("token", f.path+" is a link", "a launch reads no file through a link, nor does reauth write one: the session goes without the token",
 				h.there("(umask 077 && cat "+f.path+" > "+f.path+".new && mv -f "+f.path+".new "+f.path+")"))
 		}
