@@ -1,6 +1,9 @@
 package detect
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // option is a row of a menu, taken apart.
 type option struct {
@@ -39,7 +42,7 @@ func (s *screen) option(y int) (o option, ok bool) {
 		for x = d + 1; x < r.end && r.at(x) == ' '; x++ {
 		}
 	}
-	o.col = x
+	o.col = s.pastTick(y, x)
 	o.label, o.wide = label(r.from(x))
 	return o, (o.mark || o.number > 0) && o.label != ""
 }
@@ -166,7 +169,7 @@ func (s *screen) alignedOptions(p *panel, mark, low int) {
 	prevEnd := 0
 	for y := first; y <= end; y++ {
 		r := &s.rows[y]
-		x := s.inner(y)
+		x := s.pastTick(y, s.inner(y))
 		if x >= r.end {
 			prevEnd = 0
 			continue
@@ -183,7 +186,9 @@ func (s *screen) alignedOptions(p *panel, mark, low int) {
 			if x > m.col+2 {
 				continue
 			}
-			if prevEnd > 0 && len(p.Options) > 0 && !s.framed(y) && s.wrapped(y, r.indent, prevEnd) {
+			// Nothing but its words tells the rest of a wrapped label from the next one:
+			// labels begin with a capital, and few labels go on with one.
+			if prevEnd > 0 && len(p.Options) > 0 && !s.framed(y) && s.wrapped(y, r.indent, prevEnd) && !unicode.IsUpper(r.at(x)) {
 				p.Options[len(p.Options)-1] += " " + o.label
 				prevEnd = r.end
 				continue
@@ -200,7 +205,7 @@ func (s *screen) alignedOptions(p *panel, mark, low int) {
 // beside reports whether row y can belong to a menu whose labels start in column col.
 func (s *screen) beside(y, col int) bool {
 	r := &s.rows[y]
-	x := s.inner(y)
+	x := s.pastTick(y, s.inner(y))
 	if x >= r.end {
 		return true
 	}
@@ -226,6 +231,15 @@ func (s *screen) inner(y int) int {
 	}
 	if r.at(x) == '│' && x == r.end-1 {
 		return r.end
+	}
+	return x
+}
+
+// pastTick is column x of row y, or the one behind the mark of the present choice,
+// which stands before its label in a column of its own.
+func (s *screen) pastTick(y, x int) int {
+	if r := &s.rows[y]; r.at(x) == '✔' && r.at(x+1) == ' ' {
+		return x + 2
 	}
 	return x
 }
