@@ -19,6 +19,9 @@ func questionOf(s seen) Question {
 		q.Answerable = true
 	}
 	if ok {
+		if cut := f.cut(); cut != "" {
+			q.Asks = append(q.Asks, neutral(cut)) // of what stands above
+		}
 		for _, row := range f.asks() {
 			q.Asks = append(q.Asks, neutral(row))
 		}
