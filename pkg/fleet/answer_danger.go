@@ -32,6 +32,10 @@ var dangerousTitles = []struct{ title, but, why string }{
 	{"confirm you want to restore", "never mind", "it goes back in the conversation, and perhaps in the files"},
 }
 
+// wayBack is the option by which a dialog about going back is left (2.1.332, where
+// it has the same title as the list before it).
+const wayBack = "Never mind"
+
 // dangerOf tells why an option needs to be confirmed; empty when it does not.
 func (f *face) dangerOf(option int) string {
 	label := bare(f.Options[option])
@@ -45,6 +49,9 @@ func (f *face) dangerOf(option int) string {
 		}
 	}
 	for _, d := range dangerousTitles {
+		if strings.EqualFold(label, wayBack) {
+			break
+		}
 		if strings.Contains(strings.ToLower(f.Title), d.title) && !strings.HasPrefix(strings.ToLower(label), d.but) {
 			return d.why
 		}
