@@ -15,6 +15,9 @@ func questionOf(s seen) Question {
 		q.Why = "its options are not a list with one mark before the selected one"
 	case f.settings():
 		q.Why = "it is a panel of settings or a list that is searched, not a question"
+	case len(f.Options) == 1:
+		// No question of any version has a single one (1.0.128 to 2.1.332).
+		q.Why = "only one of its options shows, and the pane may be too low for the others"
 	default:
 		q.Answerable = true
 	}
