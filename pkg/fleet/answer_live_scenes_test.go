@@ -130,9 +130,12 @@ var panelScenes = []scene{
 		o:       sure("PLAN"), want: fleet.AnswerFollowed,
 	},
 	{
-		name: "not back", options: "*Restore conversation | Summarize from here | Summarize up to here | Never mind",
-		refused: refuses(pick("Restore conversation"), pick("Summarize from")),
-		o:       pick("Never mind"), want: fleet.AnswerGiven,
+		name: "not back", panel: "Restore to the point before you sent", refused: refuses(sure("Restore conversation"), pick("Never mind")),
+		effect: func(l liveAnswers) (bool, string) {
+			l.shows("(current)") // the list before it
+			l.keys("Escape")
+			return true, ""
+		},
 	},
 	{name: "another conversation", do: asking("/resume"), panel: "Resume session", refused: refuses(pick("TOOL touch made"))},
 	{
