@@ -145,6 +145,9 @@ func (s *screen) panelTop(low int) int {
 // cutAbove reports whether row y says that the panel is longer than the screen and
 // shows its end alone: then all that there is belongs to it (2.1.332).
 func (s *screen) cutAbove(y int) bool {
+	if y < 0 {
+		return false // the key hints are all that shows
+	}
 	rest, ok := strings.CutPrefix(s.rows[y].body(), "↑ ")
 	return ok && (strings.HasSuffix(rest, " more lines") || rest == "1 more line")
 }
