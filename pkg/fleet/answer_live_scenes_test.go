@@ -145,7 +145,7 @@ var panelScenes = []scene{
 			"beta":  "Auto (match terminal) | *Dark mode | Light mode | Dark mode (colorblind-friendly) | Light mode (colorblind-friendly) | Dark mode (ANSI colors only)",
 			"gamma": "Auto (match terminal) | *Dark mode",
 		},
-		refused: refuses(pick("New")),
+		refused: refuses(pick("Light")), // of which there are several, or none in sight
 		o:       pick("Auto (match terminal)"), want: fleet.AnswerGiven, shows: "Theme set to",
 	},
 	{
