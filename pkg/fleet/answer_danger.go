@@ -22,7 +22,7 @@ var dangers = []danger{
 	{regexp.MustCompile(`(?i)\b(upgrade|buy|purchase|subscribe|billing|billed|spend|extra usage|top[- ]?up|add (funds|credits?)|buy credits?)\b`), "it may spend money", false},
 	{regexp.MustCompile(`(?i)^(no, )?(exit|quit)\b|^(no, )?(end|kill|stop|terminate) (the |this )?(session|server|client|agents?)|\b(log|sign) ?out\b`), "it ends the client or its login", true},
 	{regexp.MustCompile(`(?i)\b(delete|remove|erase|discard|overwrite|wipe|destroy|drop|uninstall|force[- ]push|restore|rewind|revert|roll ?back|clear)\b`), "it may destroy something", true},
-	{regexp.MustCompile(`(?i)don.t ask again|\balways allow\b|\ballow all\b|\bauto mode\b|\bauto-?accept|\baccept edits\b`), "the session would ask no more before it acts", true},
+	{regexp.MustCompile(`(?i)don.t ask again|\ball future\b|\balways allow\b|\ballow all\b|\bauto mode\b|\bauto-?accept|\baccept edits\b`), "the session would ask no more before it acts", true},
 }
 
 // dangerousTitles are dialogs in which every option but the way back is one.
@@ -31,6 +31,10 @@ var dangerousTitles = []struct{ title, but, why string }{
 	{"rewind", "(current)", "it goes back in the conversation, and perhaps in the files"},
 	{"confirm you want to restore", "never mind", "it goes back in the conversation, and perhaps in the files"},
 }
+
+// wayBack is the option by which a dialog about going back is left (2.1.332, where
+// it has the same title as the list before it).
+const wayBack = "Never mind"
 
 // dangerOf tells why an option needs to be confirmed; empty when it does not.
 func (f *face) dangerOf(option int) string {
@@ -45,6 +49,9 @@ func (f *face) dangerOf(option int) string {
 		}
 	}
 	for _, d := range dangerousTitles {
+		if strings.EqualFold(label, wayBack) {
+			break
+		}
 		if strings.Contains(strings.ToLower(f.Title), d.title) && !strings.HasPrefix(strings.ToLower(label), d.but) {
 			return d.why
 		}

@@ -163,7 +163,17 @@ func (f *face) partOf(g face) bool {
 // the tab of its question then shows that as well.
 func (f *face) sameBut(g face, i int) bool {
 	untick := func(asks []string) string { return strings.ReplaceAll(strings.Join(asks, "\n"), "☒", "☐") }
-	if f.Title != g.Title || len(f.Options) != len(g.Options) || untick(f.asks()) != untick(g.asks()) {
+	if len(f.Options) != len(g.Options) {
+		return false
+	}
+	a, b := f.asks(), g.asks()
+	if f.cut()+g.cut() != "" {
+		n := min(len(a), len(b))
+		a, b = a[len(a)-n:], b[len(b)-n:]
+	} else if f.Title != g.Title {
+		return false
+	}
+	if untick(a) != untick(b) {
 		return false
 	}
 	for k := range f.Options {
@@ -172,6 +182,19 @@ func (f *face) sameBut(g face, i int) bool {
 		}
 	}
 	return true
+}
+
+// cut is the row that says that the dialog is longer than the screen, which shows
+// its end alone; empty for none. A row more of key hints, which some options bring,
+// then takes one from its top.
+func (f *face) cut() string {
+	for _, row := range f.rows[f.at[len(f.at)-1]:] {
+		row = strings.TrimSpace(row)
+		if strings.HasPrefix(row, "↑ ") && (strings.HasSuffix(row, " more lines") || row == "↑ 1 more line") {
+			return row
+		}
+	}
+	return ""
 }
 
 // stands tells whether a look saw this dialog.

@@ -1,8 +1,13 @@
 package fleet
 
 import (
+	"slices"
 	"strings"
 )
+
+// summarize is a row of the page on which going back in the conversation is
+// confirmed. As the selection comes there it is another, which takes a text (2.1.332).
+const summarize = "Summarize from here"
 
 // questionOf is the dialog that a look saw, which has to have one.
 func questionOf(s seen) Question {
@@ -15,10 +20,18 @@ func questionOf(s seen) Question {
 		q.Why = "its options are not a list with one mark before the selected one"
 	case f.settings():
 		q.Why = "it is a panel of settings or a list that is searched, not a question"
+	case len(f.Options) == 1:
+		// No question of any version has a single one (1.0.128 to 2.1.332).
+		q.Why = "only one of its options shows, and the pane may be too low for the others"
+	case slices.Contains(f.Options, summarize):
+		q.Why = "its rows and what it says change as the selection comes to them"
 	default:
 		q.Answerable = true
 	}
 	if ok {
+		if cut := f.cut(); cut != "" {
+			q.Asks = append(q.Asks, neutral(cut)) // of what stands above
+		}
 		for _, row := range f.asks() {
 			q.Asks = append(q.Asks, neutral(row))
 		}

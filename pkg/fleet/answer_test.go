@@ -92,6 +92,8 @@ func TestDanger(t *testing.T) {
 		{"Bash command", []string{"Yes", "Yes, and don't ask again for ls", "No"}, []string{"Yes, and don't ask again for ls"}},
 		{"Rewind", []string{"one turn", "(current)"}, []string{"one turn"}},
 		{"Confirm", []string{"Restore code and conversation", "Never mind"}, []string{"Restore code and conversation"}},
+		{"Rewind", []string{"Summarize from here", "Never mind"}, []string{"Summarize from here"}},
+		{"New MCP server found in this project: notes", []string{"Use this MCP server", "Use this and all future MCP servers in this project"}, []string{"Use this and all future MCP servers in this project"}},
 		{"Which?", []string{"Delete the table", "Keep it  nothing is deleted", "Dropbox"}, []string{"Delete the table"}},
 		{"Database", []string{"SQLite", "Postgres", "Type something.", "Chat about this"}, nil},
 	} {
