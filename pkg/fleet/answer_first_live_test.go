@@ -16,6 +16,7 @@ import (
 // be lost: it is a dialog, which takes an answer and no prompt. The name of another
 // provider takes the client past its look at the vendor's own host.
 func TestAnswerTheme(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{
 		Name: "alpha", Trusted: true, BypassAccepted: true,
 		State: map[string]any{"hasCompletedOnboarding": nil, "theme": nil}, Env: []string{"CLAUDE_CODE_USE_BEDROCK=1"},
@@ -48,6 +49,7 @@ func TestAnswerTheme(t *testing.T) {
 // What can't be seen can't be chosen: nothing is pressed, and once the pane is large
 // enough the dialog is there to be answered.
 func TestAnswerSmallPane(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", Trusted: true})
 	f := over(t, r, fleet.WithTimeout(time.Minute))
 	l := liveAnswers{person{t, r, r.Host("alpha")}, f}

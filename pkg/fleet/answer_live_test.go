@@ -47,6 +47,7 @@ var liveSizes = map[string][2]int{"alpha": {120, 40}, "beta": {80, 24}, "gamma":
 // the client did what the option says. The labels are given in full on one host, as
 // short as they may be on another, and in small letters on the third.
 func TestAnswerLive(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha"}, rig.HostSpec{Name: "beta"}, rig.HostSpec{Name: "gamma"})
 	f := over(t, r, fleet.WithTimeout(time.Minute))
 	for host, size := range liveSizes {

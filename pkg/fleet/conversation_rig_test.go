@@ -18,6 +18,7 @@ import (
 // directory with an older conversation: up must bring back the one that the
 // client has, not the older, and leave one client.
 func TestUpBehindWrapper(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", Trusted: true, BypassAccepted: true})
 	f := over(t, r)
 	h := r.Host("alpha")

@@ -50,6 +50,7 @@ func upOne(t *testing.T, f *fleet.Fleet, name string) fleet.UpResult {
 // and once more with stand-ins that note their calls, starts the session through
 // it, stops it, and starts sessions that are not the unit's beside it.
 func TestInitUnit(t *testing.T) {
+	t.Parallel()
 	for name, begin := range map[string]func(t *testing.T, h *rig.Host, runtime string) manager{
 		"stand-in": func(t *testing.T, h *rig.Host, _ string) manager { return standIn(t, h, "no") },
 		"real": func(t *testing.T, h *rig.Host, runtime string) manager {

@@ -51,6 +51,7 @@ func reauth(t *testing.T, f *fleet.Fleet, o fleet.ReauthOptions, names ...string
 // token, while a third that is dead holds up nobody, and looks for the token
 // everywhere meanwhile and behind.
 func TestReauth(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", Trusted: true, BypassAccepted: true}, rig.HostSpec{Name: "beta", Trusted: true, BypassAccepted: true, LoginShell: "/bin/bash"}, rig.HostSpec{Name: "dead"})
 	f := over(t, r, fleet.WithTimeout(40*time.Second))
 	r.API().Accept(goodToken)

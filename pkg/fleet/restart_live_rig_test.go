@@ -20,6 +20,7 @@ import (
 // dialog, with a shell in the background, and from a person's shell: each time it
 // has the conversation that it had, and nothing of it runs on.
 func TestRestartLive(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", Trusted: true, BypassAccepted: true})
 	f := over(t, r, fleet.WithTimeout(time.Minute))
 	up(t, f)
@@ -98,6 +99,7 @@ func (r report) running(name string) int {
 // TestRestartReports goes through the faults that users reported of restarts and of
 // their tmux, each with its smallest input.
 func TestRestartReports(t *testing.T) {
+	t.Parallel()
 	plain := fleet.RestartOptions{}
 	for _, c := range []struct {
 		name   string
@@ -166,6 +168,7 @@ func TestRestartReports(t *testing.T) {
 // TestRestartStream has a dead host among three: it holds up nobody. Then the caller
 // goes while a client takes its time to end: what was begun is finished, and told.
 func TestRestartStream(t *testing.T) {
+	t.Parallel()
 	slow := &fakeclient.Script{TermLate: 3 * time.Second}
 	spec := func(name string, s *fakeclient.Script) rig.HostSpec {
 		return rig.HostSpec{Name: name, Trusted: true, BypassAccepted: true, Fake: s}

@@ -83,6 +83,7 @@ const (
 // TestRestartTimed restarts a client whose faults come at one moment, or that is in
 // a state that has to be respected.
 func TestRestartTimed(t *testing.T) {
+	t.Parallel()
 	plain, force := fleet.RestartOptions{}, fleet.RestartOptions{Force: true}
 	dialog := []fakeclient.Fault{{On: fakeclient.OnFile, File: "dialog", Dialog: fakeclient.DialogPermission}}
 	for _, c := range []struct {

@@ -34,6 +34,7 @@ func (r report) tryUp() fleet.UpResult {
 // TestUpReports goes through the faults that users reported of starting sessions
 // and of their tmux, each with its smallest input.
 func TestUpReports(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		env  []string
@@ -154,6 +155,7 @@ func (r report) tmuxCalls() string {
 // person made, too small to show them whole. Where they can't be seen whole, up
 // answers nothing, and the client is still there.
 func TestUpSmallPane(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha"})
 	f := over(t, r)
 	h := r.Host("alpha")

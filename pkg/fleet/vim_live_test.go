@@ -16,6 +16,7 @@ import (
 // set in either of its files: in INSERT the first Escape only leaves that, and in
 // NORMAL the key that erases leaves the last letter of a prompt that was put back.
 func TestInterruptVim(t *testing.T) {
+	t.Parallel()
 	vim := map[string]any{"editorMode": "vim"}
 	r := rigtest.Start(t,
 		rig.HostSpec{Name: "alpha", Trusted: true, BypassAccepted: true, Settings: vim},
