@@ -39,8 +39,8 @@ there has to name the token as its login, and the session must not read unauth.
 
 A host with a full login is refused, since features that need one reject the token,
 and so is one with an API key. --force gives the token all the same; the other login
-stays as it is, and comes back with --remove. A token that is removed is still valid:
-revoke it at https://claude.ai/settings/claude-code.
+stays as it is, and comes back with --remove. A token that is removed stays
+valid until it is revoked in the settings of the account.
 
 Several hosts are asked about first; where there is no terminal to ask on, --yes is
 needed.` + exitStatus(0, 1, 2, 3, 6, 7),
@@ -110,18 +110,10 @@ func (a *app) confirmReauth(ctx context.Context, hosts []fleet.Host, remove bool
 		what = "Take the token from"
 	}
 	list := strings.Join(labels, ", ")
-	ask := a.asker()
-	if ask == nil {
+	if a.asker() == nil {
 		return usagef("reauth: that is %d hosts (%s): give --yes for all of them; nothing was done", len(hosts), list)
 	}
-	answer, err := ask(ctx, transport.Question{Text: fmt.Sprintf("%s %d hosts (%s)? [y/N]", what, len(hosts), list), Echo: true})
-	if err != nil {
-		return fmt.Errorf("reauth: %w; nothing was done", err)
-	}
-	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-		return &fleet.Error{Class: fleet.ClassRefused, Msg: "reauth: not confirmed; nothing was done"}
-	}
-	return nil
+	return a.agree(ctx, fmt.Sprintf("%s %d hosts (%s)?", what, len(hosts), list), "reauth", "nothing was done")
 }
 
 // maxTokenInput is more than any token has, so that a longer text is known as such.

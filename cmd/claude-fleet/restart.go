@@ -99,12 +99,9 @@ func (a *app) restart(ctx context.Context, f *fleet.Fleet, hosts []fleet.Host, o
 			left = append(left, h.Name)
 		}
 	}
-	switch {
-	case a.json && len(list) == 1:
-		a.printJSON(list[0])
-	case a.json:
+	if a.json {
 		a.printJSON(list)
-	default:
+	} else {
 		a.printNotBegun(left)
 	}
 	return shown(worst(errs))
