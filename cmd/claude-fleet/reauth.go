@@ -31,8 +31,8 @@ there. With --token-stdin the token is read from standard input instead. It is g
 for a year, and for inference only.
 
 On each host the token is tried by one short prompt past the session, then written to
-~/.config/claude-fleet/env (mode 0600), which the client alone is given when it is
-launched. A session that reads unauth is restarted with its conversation; one that
+~/.config/claude-fleet/env (mode 0600), which the client is given when it is
+launched, and neither tmux nor any other shell. A session that reads unauth is restarted with its conversation; one that
 runs, that somebody is attached to or that has a draft in its box goes on with the
 login that it has until you restart it, or give --restart. At the end the client
 there has to name the token as its login, and the session must not read unauth.
@@ -131,7 +131,7 @@ func (a *app) token(ctx context.Context, stdin bool) (fleet.Token, error) {
 	ask := a.asker()
 	if ask == nil {
 		return fleet.Token{}, &fleet.Error{Class: fleet.ClassUsage, Msg: "reauth: there is no terminal to sign in on; nothing was done",
-			Hint: "make a token where there is one, by claude setup-token, and give it on standard input: claude-fleet reauth --token-stdin"}
+			Hint: "make a token where there is one, by claude setup-token, and give it on standard input with --token-stdin"}
 	}
 	fmt.Fprintln(a.err, "claude-fleet: claude setup-token is started on this machine")
 	t, err := setuptoken.Run(ctx, setuptoken.Options{Ask: func(ctx context.Context, address, trouble string) (string, error) {

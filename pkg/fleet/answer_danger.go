@@ -22,8 +22,12 @@ var dangers = []danger{
 	{regexp.MustCompile(`(?i)\b(upgrade|buy|purchase|subscribe|billing|billed|spend|extra usage|top[- ]?up|add (funds|credits?)|buy credits?)\b`), "it may spend money", false},
 	{regexp.MustCompile(`(?i)^(no, )?(exit|quit)\b|^(no, )?(end|kill|stop|terminate) (the |this )?(session|server|client|agents?)|\b(log|sign) ?out\b`), "it ends the client or its login", true},
 	{regexp.MustCompile(`(?i)\b(delete|remove|erase|discard|overwrite|wipe|destroy|drop|uninstall|force[- ]push|restore|rewind|revert|roll ?back|clear)\b`), "it may destroy something", true},
+	{regexp.MustCompile(`(?i)^yes, and (allow|keep|remember)\b|^yes, and switch to\b|^yes, allow\b|\bbypass\b|no further prompts|\bunattended\b|\b(for|during) this session\b|\bfrom this project\b|\bremember this\b|\bexternal imports\b`), "the session would ask less before it acts", true},
 	{regexp.MustCompile(`(?i)don.t ask again|\ball future\b|\balways allow\b|\ballow all\b|\bauto mode\b|\bauto-?accept|\baccept edits\b`), "the session would ask no more before it acts", true},
 }
+
+// narrows are options that go to a mode in which the session asks more, or as much.
+var narrows = regexp.MustCompile(`(?i)^yes, and switch to (the )?(default|plan|normal)\b[^$€£]*$`)
 
 // dangerousTitles are dialogs in which every option but the way back is one.
 var dangerousTitles = []struct{ title, but, why string }{
@@ -39,6 +43,9 @@ const wayBack = "Never mind"
 // dangerOf tells why an option needs to be confirmed; empty when it does not.
 func (f *face) dangerOf(option int) string {
 	label := bare(f.Options[option])
+	if narrows.MatchString(label) {
+		return ""
+	}
 	for _, d := range dangers {
 		text := label
 		if !d.label {

@@ -17,7 +17,7 @@ func questionOf(s seen) Question {
 	case !ok && s.Dialog.Selected < 0:
 		q.Why = "none of its options is marked as selected: it takes other keys"
 	case !ok:
-		q.Why = "its options are not a list with one mark before the selected one"
+		q.Why = "its options can't be told apart on this screen"
 	case f.settings():
 		q.Why = "it is a panel of settings or a list that is searched, not a question"
 	case len(f.Options) == 1:

@@ -22,6 +22,7 @@ type choosing struct {
 	keys  []string // that were pressed, or may have been, in order
 	tries int      // keys that were not, since the screen had changed
 	lost  error    // the answer about the newest key was lost: it may have been pressed
+	away  error    // why the newest look got no answer; nil when it got one
 	again bool     // a key that showed no effect was pressed a second time
 }
 
@@ -103,7 +104,7 @@ func (c *choosing) await(ctx context.Context, limit time.Duration, start face, b
 	since := time.Now()
 	for looks := 1; ; looks++ {
 		s := c.f.probeOne(ctx, c.h)
-		if s.Err == nil {
+		if c.away = nil; s.Err == nil {
 			look = s
 			f, ok := faceOf(look)
 			switch {
@@ -119,7 +120,7 @@ func (c *choosing) await(ctx context.Context, limit time.Duration, start face, b
 			default:
 				before = look
 			}
-		} else if look.State == "" {
+		} else if c.away = s.Err; look.State == "" {
 			look = s
 		}
 		if looks >= enoughLooks && time.Since(since) > limit || !wait(ctx, pause/2) {
@@ -190,6 +191,9 @@ func (c *choosing) move(ctx context.Context, look seen, start face, want int) (s
 	}
 	for {
 		for now.Selected != want {
+			if len(c.keys) > 2*len(start.Options)+keyTries { // it may go round a list that has no such row
+				return look, now, errUnmoved
+			}
 			if look, now, err = c.moveOne(ctx, look, start, now, want); err != nil {
 				return look, now, err
 			}
@@ -257,6 +261,8 @@ func (c *choosing) late(ctx context.Context) error {
 		return ctx.Err()
 	case c.lost != nil:
 		return c.lost
+	case c.away != nil:
+		return c.away
 	}
 	return errUnmoved
 }

@@ -56,6 +56,7 @@ func judge(h Host, sys system, snap tmux.Snapshot, tmuxErr error, table processe
 		if t := s.evidence.Transcript; t != nil {
 			t.Outdated = outdated(pane, t.At, sys.login)
 		}
+		s.behind = pane.Launched.Before(sys.login) && !pane.Launched.IsZero()
 	}
 	s.Verdict = detect.Classify(s.evidence)
 	s.Why = transport.Neutralise(s.Why) // it goes into errors, and may quote the screen

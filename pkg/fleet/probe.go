@@ -23,6 +23,7 @@ type seen struct {
 	evidence detect.Evidence
 	home     string   // the workdir as the host resolved it; empty when it is missing
 	jobs     []string // what else runs under the pane than shells and the client
+	behind   bool     // it was launched before the token's file was written
 	client   int      // the client's process; 0 when none is known to run in the pane
 	around            // the client
 }

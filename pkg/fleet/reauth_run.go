@@ -16,6 +16,9 @@ type reauthing struct {
 	h   Host
 	o   ReauthOptions
 	out ReauthResult
+	// mute says that the client there can't be asked, since what the host's command
+	// calls is another program.
+	mute bool
 	// wrote says that EnvFile is another than before.
 	wrote bool
 }
@@ -63,9 +66,9 @@ func (r *reauthing) fail(class Class, msg, hint string) error {
 }
 
 // ask has the client on the host answer, in that environment.
-func (r *reauthing) ask(ctx context.Context, before, environment, arguments string, into any) (code int, err error) {
+func (r *reauthing) ask(ctx context.Context, token Token, environment, arguments string, into any) (code int, err error) {
 	nonce := initNonce()
-	res, err := r.f.conn(r.h).Run(ctx, transport.Script{Text: before + askClient(r.h, nonce, environment, arguments), Repeatable: true})
+	res, err := r.f.conn(r.h).Run(ctx, transport.Script{Text: askClient(r.h, nonce, token, environment, arguments), Repeatable: true})
 	if err != nil {
 		return 0, failed(r.h.Name, "asking the client there", err)
 	}
@@ -81,18 +84,27 @@ func (r *reauthing) allowed(ctx context.Context) error {
 	if why, bad := strings.CutPrefix(strings.TrimSpace(string(res.Stdout)), "bad "); bad {
 		return r.inTheWay(why)
 	}
+	over := "to give it the token all the same (--remove undoes that): claude-fleet reauth --force " + r.h.Name
+	if _, _, ok := clientCall(r.h.Command); !ok {
+		r.mute = true
+		if !r.o.Force {
+			return r.fail(ClassRefused, "not given the token: its command calls the client by way of something else ("+cut(neutral(r.h.Command), 60)+"), so that it can't be asked whether a full login is there; nothing was changed",
+				"a box with a full login must not be given one; "+over)
+		}
+		r.out.Notes = append(r.out.Notes, "its command calls the client by way of something else: the token was not tried, and the client not asked for its login")
+		return nil
+	}
 	var a authStatus
-	code, err := r.ask(ctx, "", askBare, "auth status --json", &a)
+	code, err := r.ask(ctx, Token{}, "", "auth status --json", &a)
 	if fe := (*Error)(nil); errors.As(err, &fe) {
 		return err
 	}
 	if code == exitNotFound {
-		return r.fail(ClassFailed, "there is no "+printable(programOf(r.h.Command))+" there to give a token to; nothing was changed", "see what is missing with: claude-fleet doctor "+r.h.Name)
+		return r.fail(ClassFailed, "there is no "+printable(programOf(r.h.Command))+" on the PATH of a login shell there (one that is not interactive), to be asked for its login; nothing was changed", "see what is missing with: claude-fleet doctor "+r.h.Name+"; or name the client by its path, with command in fleet.conf")
 	}
 	if r.o.Force {
 		return nil
 	}
-	over := "to give it the token all the same (--remove undoes that): claude-fleet reauth --force " + r.h.Name
 	switch {
 	case err != nil:
 		return r.fail(ClassRefused, "not given the token: whether a full login is there could not be told ("+err.Error()+"); nothing was changed", "a box with a full login must not be given one; "+over)
@@ -115,9 +127,11 @@ func (r *reauthing) inTheWay(why string) error {
 
 // try has the service judge the token, before anything is changed for it.
 func (r *reauthing) try(ctx context.Context) error {
+	if r.mute {
+		return nil
+	}
 	var t tried
-	give := "FLEET_TOKEN=" + r.o.Token.reveal() + "; export FLEET_TOKEN\n"
-	_, err := r.ask(ctx, give, askWith, tryArguments, &t)
+	_, err := r.ask(ctx, r.o.Token, askWith, tryArguments, &t)
 	said := cut(Redact(neutral(t.Result)), 200)
 	switch fe := (*Error)(nil); {
 	case errors.As(err, &fe):
@@ -185,7 +199,7 @@ func (r *reauthing) restart(ctx context.Context) error {
 		return r.restartSession(ctx)
 	case heals:
 		return r.fail(ClassNeedsPerson, "the session was not restarted, since "+why+": it goes on with the login that it has", "restart it with: claude-fleet restart "+r.h.Name)
-	case r.wrote && s.State != detect.Down && s.State != detect.Crashed:
+	case (r.wrote || s.behind) && s.State != detect.Down && s.State != detect.Crashed:
 		r.out.Notes = append(r.out.Notes, "the session runs on with the login that it has; to restart it: claude-fleet restart "+r.h.Name)
 	}
 	return nil
@@ -207,19 +221,27 @@ func (r *reauthing) restartSession(ctx context.Context) error {
 func (r *reauthing) prove(ctx context.Context) error {
 	ctx, cancel := r.f.conns.WithTimeout(ctx, reauthLimit)
 	defer cancel()
+	if r.mute {
+		return r.healed()
+	}
 	var a authStatus
-	_, err := r.ask(ctx, "", launchEnv, "auth status --json", &a)
+	_, err := r.ask(ctx, Token{}, launchEnv, "auth status --json", &a)
 	if fe := (*Error)(nil); errors.As(err, &fe) {
 		return err
 	}
 	if r.out.Auth = cut(neutral(a.Method), 40); err != nil {
 		return r.fail(ClassFailed, "the token is there, and the client doesn't say whether it has it: "+err.Error(), "see what is amiss with: claude-fleet doctor "+r.h.Name)
 	}
-	switch {
-	case !a.LoggedIn || a.Method != "oauth_token":
+	if !a.LoggedIn || a.Method != "oauth_token" {
 		return r.fail(ClassFailed, "the token is there, and the client goes by another login: "+r.out.Auth, "a key or a helper that its settings or its profile there name goes before the token: take that out there")
-	case r.out.Status.State == detect.Unauth && r.restarted():
-		return r.fail(ClassFailed, "the token is there and the client has it, and yet the session reads unauth ("+r.out.Status.Why+")", "see its screen with: claude-fleet attach "+r.h.Name)
+	}
+	return r.healed()
+}
+
+// healed holds the state to it that the session was launched with the token.
+func (r *reauthing) healed() error {
+	if r.out.Status.State == detect.Unauth && r.restarted() {
+		return r.fail(ClassFailed, "the token is there, and yet the session reads unauth ("+r.out.Status.Why+")", "see its screen with: claude-fleet attach "+r.h.Name)
 	}
 	return nil
 }

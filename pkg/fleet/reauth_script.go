@@ -28,14 +28,17 @@ place() {
 }
 `, path.Dir(EnvFile), EnvFile, tokenVar)
 
-// replaceEnv begins a change of EnvFile: nobody else can read what is made, and
-// rest prints the lines of the file that are not ours.
+// replaceEnv begins a change of EnvFile: nobody else can read what is made, which
+// does not stay behind, nor does what a change that was killed left; and rest prints the lines of the file that are not ours.
 const replaceEnv = `umask 077
 case $(place) in bad*) place; exit 0 ;; esac
 new=$f.new.$$
+rm -f -- "$f".new.*
+trap 'rm -f -- "$new"' EXIT
+trap 'exit 1' HUP INT TERM
 rest() { [ ! -f "$f" ] || LC_ALL=C sed '/^` + tokenVar + `=/d' "$f"; }
 put() { chmod 600 "$new" && mv -f -- "$new" "$f"; }
-fail() { rm -f -- "$new"; exit 1; }
+fail() { exit 1; }
 `
 
 // writeEnv is the script that puts a token into EnvFile, or finds it there; with
@@ -59,7 +62,7 @@ if [ -f "$f" ]; then
 fi
 if [ "$same $count $mode" = 'yes 1 drwx-------rw-------' ]; then %[3]secho same; exit 0; fi
 mkdir -p "$d" && chmod 700 "$d" || exit 1
-{ echo "$have"; rest; } > "$new" && put || fail
+{ echo "$have" && rest; } > "$new" && put || fail
 echo written
 `, tokenVar, t.reveal(), touch)
 }
@@ -73,27 +76,62 @@ rmdir "$d" 2>/dev/null
 echo removed
 `
 
-// The environments in which the client is asked for its login.
-const (
-	askBare = "unset " + tokenVar + "\n" // without the token
-	askWith = tokenVar + "=$FLEET_TOKEN; export " + tokenVar + "\n"
-)
+// askWith takes the token up in the shell that calls the client, from the place where
+// giveToken has it: what a login profile starts does not get it. csh closes that.
+const askWith = `if { IFS= read -r ` + tokenVar + ` <&9; } 2>/dev/null; then exec 9<&-; export ` + tokenVar + `
+else answer 1 '{"is_error": true, "result": "its login shell passes nothing on to what it calls"}'
+fi
+`
 
-// launchEnv is as a launch has it, and with nothing that came otherwise.
-var launchEnv = askBare + tmux.ReadEnvFile(EnvFile)
+// launchEnv is as a launch has it.
+var launchEnv = tmux.ReadEnvFile(EnvFile)
 
-// askClient is a fragment that runs a command of a host's client, in a login shell
-// as it has when it is launched, but for the terminal; environment is sh that is
-// run before. The answer stands between two lines of the nonce.
-func askClient(h Host, nonce, environment, arguments string) string {
-	run := "PATH=$PATH:$FLEET_PATH; export PATH\n" + environment + "unset FLEET_RUN FLEET_PATH FLEET_TOKEN " + strings.Join(inherited, " ") + "\n" +
-		saying + fmt.Sprintf("printf '\\n%s\\n'; limit %d %s %s </dev/null 2>/dev/null; printf '\\n%s %%d\\n' $?\n", nonce, askLimit, tmux.DirWord(programOf(h.Command)), arguments, nonce)
-	return "FLEET_PATH=$PATH; FLEET_RUN=" + transport.Quote(run) + `; export FLEET_PATH FLEET_RUN
+// clientCall is how a host's command calls the client, without its arguments: the
+// variables that it sets, as sh text, and the program. It is false for a command that
+// is anything else, as a wrapper around the client is: with other arguments that
+// could do anything.
+func clientCall(command string) (set, program string, ok bool) {
+	if strings.ContainsAny(command, ";|&<>`$()\n") {
+		return "", "", false
+	}
+	for word := range strings.FieldsSeq(command) {
+		name, _, assigns := strings.Cut(word, "=")
+		switch {
+		case assigns && isVariable(name):
+			set += word + "; export " + name + "\n"
+		default:
+			return set, word, path.Base(word) == clientName
+		}
+	}
+	return "", "", false
+}
+
+// isVariable tells whether sh takes a name for a variable's.
+func isVariable(name string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+	return strings.Trim(name, letters+"0123456789") == "" && strings.IndexAny(name, letters) == 0
+}
+
+// askClient is a fragment that runs a command of a host's client, in a login shell,
+// which a terminal and its being interactive alone tell from that of a launch. No
+// token of ours comes with the caller's environment; environment is sh that gives
+// one. The answer stands between two lines of the nonce.
+func askClient(h Host, nonce string, token Token, environment, arguments string) string {
+	set, program, _ := clientCall(h.Command)
+	run := "PATH=$PATH:$FLEET_PATH; export PATH\n" + fmt.Sprintf("answer() { printf '\\n%[1]s\\n%%s\\n%[1]s %%d\\n' \"$2\" \"$1\"; exit; }\n", nonce) +
+		environment + set + "unset FLEET_RUN FLEET_PATH " + strings.Join(inherited, " ") + "\n" +
+		saying + fmt.Sprintf("printf '\\n%s\\n'; limit %d %s %s </dev/null 2>/dev/null; printf '\\n%s %%d\\n' $?\n", nonce, askLimit, program, arguments, nonce)
+	// The token is on the shell's standard input, which a login shell would read.
+	give, open := "", ""
+	if !token.IsZero() {
+		give, open = "echo "+token.reveal()+" | ", "exec 9<&0 </dev/null; "
+	}
+	return "unset " + tokenVar + "; FLEET_PATH=$PATH; FLEET_RUN=" + transport.Quote(run) + `; export FLEET_PATH FLEET_RUN
 shell=${SHELL:-/bin/sh}
-case ${shell##*/} in
+` + give + `{ ` + open + `case ${shell##*/} in
   csh|tcsh) exec "$shell" -c 'exec /bin/sh -c eval\ \"\$FLEET_RUN\"' ;;
   *) exec "$shell" -l -c 'exec /bin/sh -c eval\ \"\$FLEET_RUN\"' ;;
-esac
+esac; }
 `
 }
 

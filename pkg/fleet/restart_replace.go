@@ -106,7 +106,10 @@ func (r *restarting) failed(ctx context.Context, look seen, err error) error {
 	case errors.Is(err, tmux.ErrChanged), errors.Is(err, tmux.ErrNoSession):
 		return r.refuse(look, "it is another session than a moment ago", again)
 	case errors.Is(err, tmux.ErrDenied):
-		return &Error{Class: ClassFailed, Host: r.h.Name, State: look.State, Rule: look.Rule, Msg: fmt.Sprintf("not restarted: its client (process %d) runs as another user", look.client), Err: err}
+		return &Error{Class: ClassFailed, Host: r.h.Name, State: look.State, Rule: look.Rule, Msg: fmt.Sprintf("not restarted: its client (process %d) runs as another user; nothing was ended", look.client),
+			Hint: "end it there as that user, then run: claude-fleet up " + r.h.Name, Err: err}
+	case errors.Is(err, tmux.ErrInside):
+		return r.refuse(look, "this is run by the session itself, which would end it with the client", "run it from outside of that session")
 	case errors.Is(err, tmux.ErrEndures):
 		return &Error{Class: ClassFailed, Host: r.h.Name, State: look.State, Rule: look.Rule,
 			Msg: fmt.Sprintf("its client (process %d) does not end, not even by SIGKILL; nothing was started", look.client), Hint: "look at that process there", Err: err}

@@ -56,7 +56,7 @@ func (r *restarting) run(ctx context.Context) RestartResult {
 			return r.bare(ctx, look)
 		case look.client != r.known.PID:
 			if try++; try > restartTries {
-				return r.result(look, r.refuse(look, "its client is another at every look", "look with: claude-fleet explain "+r.h.Name))
+				return r.result(look, r.refuse(look, "its client was replaced each time that it was looked at", "look with: claude-fleet explain "+r.h.Name))
 			}
 			found, ok, err := tmux.Identify(ctx, r.f.conn(r.h), look.pane.ID, look.client, r.o.Force)
 			if err != nil {

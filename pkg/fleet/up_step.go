@@ -175,6 +175,9 @@ func (f *Fleet) answerStart(ctx context.Context, h Host, s seen, c *climb) (bool
 	if !ok {
 		return only("see it with: claude-fleet attach " + h.Name)
 	}
+	if why, hint := s.taken(); why != "" {
+		return true, &Error{Class: ClassRefused, Host: h.Name, State: s.State, Rule: s.Rule, Msg: "the " + name + " dialog was not answered: " + why, Hint: hint}
+	}
 	way := choosing{f: f, h: h}
 	after, reached, err := way.choose(ctx, s, start, option, func(face) bool { return false })
 	if len(way.keys) > 0 {
@@ -185,9 +188,9 @@ func (f *Fleet) answerStart(ctx context.Context, h Host, s seen, c *climb) (bool
 		return false, nil
 	case err != nil && ctx.Err() != nil:
 		return false, nil // climb says what it came to
-	case errors.Is(err, errUnmoved), err == nil && reached == reachLate && start.stands(after):
+	case errors.Is(err, errUnmoved) && len(way.keys) > 0, err == nil && reached == reachLate && start.stands(after):
 		return true, &Error{Class: ClassFailed, Host: h.Name, State: s.State, Rule: s.Rule,
-			Msg: "the " + name + " dialog takes no keys: " + stepWait.String() + " behind " + way.keys[len(way.keys)-1] + " it shows nothing of it", Hint: "answer it with: claude-fleet attach " + h.Name}
+			Msg: "the " + name + " dialog takes no keys: " + way.keys[len(way.keys)-1] + " was pressed, and nothing changed in " + stepWait.String(), Hint: "answer it with: claude-fleet attach " + h.Name}
 	case err != nil:
 		return true, failed(h.Name, "answering the "+name+" dialog", err)
 	}

@@ -148,7 +148,7 @@ func (d *dialogue) until(ctx context.Context, limit, rest time.Duration, wanted 
 			if s := read(d.shown.text()); wanted(s) || !s.token.IsZero() {
 				return s, nil
 			}
-			return sight{}, fmt.Errorf("nothing that is known came within %s (%s)", limit, lastWords(d.shown.text()))
+			return sight{}, fmt.Errorf("it showed nothing that is known in %s (%s)", limit, lastWords(d.shown.text()))
 		case <-ctx.Done():
 			return sight{}, context.Cause(ctx)
 		}

@@ -22,6 +22,9 @@ var (
 	ErrAttached = errors.New("a terminal is attached to the session; nothing was ended")
 	// ErrDenied means: the process is another account's; nothing was done.
 	ErrDenied = errors.New("the account may not end that process; nothing was ended")
+	// ErrInside means: the call comes from what the process itself runs, and would end
+	// with it before anything was launched; nothing was done.
+	ErrInside = errors.New("the call comes from within that process; nothing was ended")
 	// ErrEndures means: the process lives on behind SIGKILL; nothing was launched.
 	ErrEndures = errors.New("the process does not end, not even by SIGKILL")
 	// ErrStays means: the process has ended, and what it ran in goes on in the pane;
@@ -137,6 +140,8 @@ func Replace(ctx context.Context, r Runner, p Replacement) (Replaced, error) {
 		return done, ErrAttached
 	case "denied":
 		return done, ErrDenied
+	case "inside":
+		return done, ErrInside
 	case "endures":
 		return done, ErrEndures
 	case "stays":

@@ -75,6 +75,7 @@ noted() { [ -n "$(tmux -u show-options -p -v -q -t "$pane" %[1]s)" ] || [ "$(tmu
 same && ! gone && here "$victim" && [ -z "$(eval "$check")" ] || { echo "$nonce changed"; exit 0; }
 [ -z "$alone" ] || [ -z "$attached" ] || { echo "$nonce attached"; exit 0; }
 kill -0 "$victim" 2>/dev/null || { echo "$nonce denied"; exit 0; }
+for one in $(within_of "$victim"); do [ "$one" != "${self%%%%-*}" ] || { echo "$nonce inside"; exit 0; }; done
 remains=$(tmux -u show-options -p -v -q -t "$pane" remain-on-exit)
 restore() {
   if [ -n "$remains" ]; then tmux -u set-option -p -q -t "$pane" remain-on-exit "$remains"

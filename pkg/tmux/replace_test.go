@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
 // pidFrom waits for a process id that a command wrote into a file of the home.
@@ -210,5 +212,31 @@ func TestReplaceCancelled(t *testing.T) {
 	}
 	if err := syscall.Kill(pid, 0); err != nil {
 		t.Error(err)
+	}
+}
+
+// within is a runner whose scripts a process of a pane runs.
+type within struct{ *machine }
+
+func (w within) Run(_ context.Context, s transport.Script) (transport.Result, error) {
+	w.write("part", s.Text)
+	if err := os.Rename(w.home+"/part", w.home+"/script"); err != nil {
+		return transport.Result{}, err
+	}
+	return transport.Result{Stdout: []byte(w.wrote("said") + "\n")}, nil
+}
+
+// TestReplaceInside holds that a process which runs the script itself is not ended:
+// the script would end with it.
+func TestReplaceInside(t *testing.T) {
+	m := newMachine(t, "")
+	pane := m.start("work", Launch{Dir: "~", Command: `sh -c 'echo $$ > victim; while :; do [ ! -e script ] || { sh script > part; rm script; mv part said; }; sleep 0.1; done'`})
+	pid := m.pidFrom("victim")
+	r := Replacement{Pane: pane, Victim: m.identified(pane, pid), Term: 5 * time.Second, Kill: 5 * time.Second, Launch: Launch{Dir: "~", Command: again}}
+	if done, err := Replace(t.Context(), within{m}, r); !errors.Is(err, ErrInside) || done.Ended || !runs(pid) {
+		t.Errorf("%+v, %v; it runs: %v", done, err, runs(pid))
+	}
+	if done, err := Replace(t.Context(), m, r); err != nil || !done.Ended || runs(pid) {
+		t.Errorf("from outside: %+v, %v", done, err)
 	}
 }
