@@ -65,12 +65,22 @@ func (r *reauthing) fail(class Class, msg, hint string) error {
 	return &Error{Class: class, Host: r.h.Name, State: s.State, Rule: s.Rule, Msg: msg, Hint: hint}
 }
 
+// failed is failed without what a host's shell, if it tells of each step, may have
+// said of the token.
+func (r *reauthing) failed(doing string, err error) error {
+	err = failed(r.h.Name, doing, err)
+	if e := (*Error)(nil); errors.As(err, &e) {
+		e.Msg = Redact(e.Msg)
+	}
+	return err
+}
+
 // ask has the client on the host answer, in that environment.
 func (r *reauthing) ask(ctx context.Context, token Token, environment, arguments string, into any) (code int, err error) {
 	nonce := initNonce()
 	res, err := r.f.conn(r.h).Run(ctx, transport.Script{Text: askClient(r.h, nonce, token, environment, arguments), Repeatable: true})
 	if err != nil {
-		return 0, failed(r.h.Name, "asking the client there", err)
+		return 0, r.failed("asking the client there", err)
 	}
 	return clientAnswer(res.Stdout, nonce, into)
 }
@@ -79,7 +89,7 @@ func (r *reauthing) ask(ctx context.Context, token Token, environment, arguments
 func (r *reauthing) allowed(ctx context.Context) error {
 	res, err := r.f.conn(r.h).Run(ctx, transport.Script{Text: envPlace + "place\n", Repeatable: true})
 	if err != nil {
-		return failed(r.h.Name, "looking at what is there", err)
+		return r.failed("looking at what is there", err)
 	}
 	if why, bad := strings.CutPrefix(strings.TrimSpace(string(res.Stdout)), "bad "); bad {
 		return r.inTheWay(why)
