@@ -34,7 +34,6 @@ func discoverAll(t *testing.T, f *fleet.Fleet) []fleet.Discovered {
 // TestDiscover starts clients past the product, in sessions and folders of all
 // sorts, and pastes what is discovered into the table.
 func TestDiscover(t *testing.T) {
-	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", Trusted: true, BypassAccepted: true}, rig.HostSpec{Name: "here", Local: true, NoClient: true})
 	f := open(t, r, fleet.WithTimeout(40*time.Second))
 	if found := discoverAll(t, f); len(found) != 0 {

@@ -32,7 +32,6 @@ func examineAll(t *testing.T, f *fleet.Fleet) (names []string, reports map[strin
 // TestDoctorReach has hosts that are not reached, each for a reason of its own:
 // the others do not wait for them.
 func TestDoctorReach(t *testing.T) {
-	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", NoClient: true}, rig.HostSpec{Name: "stopped", NoClient: true}, rig.HostSpec{Name: "frozen", NoClient: true}, rig.HostSpec{Name: "strange", NoClient: true},
 		rig.HostSpec{Name: "changed", NoClient: true}, rig.HostSpec{Name: "slow", NoClient: true}, rig.HostSpec{Name: "stuck", NoClient: true})
 	for path, text := range map[string]string{"slow/bin/claude": "sleep 300", "stuck/bin/df": "sleep 300"} {
@@ -122,7 +121,6 @@ func TestDoctorReach(t *testing.T) {
 
 // TestDoctorShells has a login shell of each kind: all checks run behind each.
 func TestDoctorShells(t *testing.T) {
-	t.Parallel()
 	var specs []rig.HostSpec
 	want := map[string]fleet.Severity{}
 	for name, severity := range map[string]fleet.Severity{"bash": fleet.SeverityOK, "dash": fleet.SeverityOK, "zsh": fleet.SeverityOK, "fish": fleet.SeverityNote, "csh": fleet.SeverityNote, "rbash": fleet.SeverityNote} {

@@ -30,7 +30,6 @@ while :; do sleep 100; done
 // TestReauthRefused goes through what is refused, what is left alone, and what is
 // done all the same when that is asked for.
 func TestReauthRefused(t *testing.T) {
-	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "here", Local: true, NoClient: true, Env: []string{"CLAUDE_CODE_OAUTH_TOKEN"}})
 	h := r.Host("here")
 	p := person{t, r, h}

@@ -160,7 +160,7 @@ func (r *reauthing) try(ctx context.Context) error {
 func (r *reauthing) change(ctx context.Context, doing, script string) (string, error) {
 	res, err := r.f.conn(r.h).Run(ctx, transport.Script{Text: script, Finish: true})
 	if err != nil {
-		return "", failed(r.h.Name, doing, err)
+		return "", r.failed(doing, err)
 	}
 	said := strings.TrimSpace(string(res.Stdout))
 	if why, bad := strings.CutPrefix(said, "bad "); bad {

@@ -27,7 +27,6 @@ while :; do sleep 100; done
 // TestUpUnauth takes up fleets of sessions of which some or all find no valid
 // login. Those share one machine, and whatever they find, they find at once.
 func TestUpUnauth(t *testing.T) {
-	t.Parallel()
 	const screens = "../detect/testdata/screens/2.1.332-120x40/"
 	for name, tt := range map[string]struct {
 		hosts  string // a letter a host, in table order: u for no login, r for one
