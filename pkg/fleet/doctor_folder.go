@@ -26,12 +26,12 @@ func (x examined) aboutGit(h Host, folder facts) Finding {
 		return good("git", "the workdir is a git work tree")
 	case strings.Contains(said, "dubious ownership"):
 		return warning("git", "git refuses the workdir, since another account owns it", "the client can neither see nor commit changes",
-			h.there(asSh("cd "+homeWord(h.Workdir)+` && git config --global --add safe.directory "$(pwd -P)"`))).hinted("if that is so by mistake, give the folder to the account instead")
+			h.there(asSh("cd "+homeWord(h.Workdir)+" && "+onPath(x.beyond("git"))+`git config --global --add safe.directory "$(pwd -P)"`))).hinted("if that is so by mistake, give the folder to the account instead")
 	case strings.Contains(said, "not a git repository"), said == "false":
-		return warning("git", "the workdir is no git work tree", why, h.there("git init -q "+homeWord(h.Workdir)))
+		return warning("git", "the workdir is no git work tree", why, h.there(calling(x.beyond("git"), "git init -q "+homeWord(h.Workdir))))
 	}
 	return warning("git", "git does not tell whether the workdir is a work tree: "+cut(neutral(said), 120), why, "").
-		hinted("see what it says there by: " + h.there("git -C "+homeWord(h.Workdir)+" status"))
+		hinted("see what it says there by: " + h.there(calling(x.beyond("git"), "git -C "+homeWord(h.Workdir)+" status")))
 }
 
 // aboutDisk goes by the limits of Status. What may be removed is for a person to

@@ -154,7 +154,7 @@ func (x examined) aboutTmux(h Host) []Finding {
 			h.there(asSh(`cd "${TMUX_TMPDIR:-/tmp}/tmux-$(id -u)" && mv default default.old`))).
 			hinted("this sets the old server's socket aside; its sessions go on, and the old program reaches them by: tmux -L default.old attach")
 	case x.tmuxErr != nil:
-		server = faulty("tmux-server", neutral(x.tmuxErr.Error()), "no session can be seen or reached", "").hinted("see what tmux says there by: " + h.there("tmux list-sessions"))
+		server = faulty("tmux-server", neutral(x.tmuxErr.Error()), "no session can be seen or reached", "").hinted("see what tmux says there by: " + h.there(calling(x.beyond("tmux"), "tmux list-sessions")))
 	}
 	return []Finding{program, server}
 }
@@ -169,7 +169,7 @@ func (x examined) aboutClient(h Host) []Finding {
 		if word == clientName {
 			found.Remedy = h.there("curl -fsSL https://claude.ai/install.sh | bash")
 			if x.account.has("tool", "npm") {
-				found.Remedy = h.thereAsRoot(x.root(), "npm install -g @anthropic-ai/claude-code")
+				found.Remedy = h.thereAsRoot(x.root(), calling(x.beyond("npm"), "npm install -g @anthropic-ai/claude-code"))
 			}
 			return []Finding{found}
 		}
@@ -179,7 +179,11 @@ func (x examined) aboutClient(h Host) []Finding {
 	if path.Base(word) == clientName {
 		version, _, _ := strings.Cut(c.get("version"), " ")
 		shown := cut(neutral(version), 40)
-		pin := h.there(homeWord(word) + " install " + newest)
+		beyond := ""
+		if c.get("plain") == "" {
+			beyond = c.get("at")
+		}
+		pin := h.there(calling(beyond, homeWord(word)+" install "+newest))
 		switch detect.FitOf(version) {
 		case detect.VersionKnown:
 			out = append(out, good("client-version", "client "+shown))
@@ -191,7 +195,7 @@ func (x examined) aboutClient(h Host) []Finding {
 				"its screens may read as unknown, and nothing is typed into them then", pin))
 		default:
 			out = append(out, warning("client-version", "the client does not tell its version: "+cut(neutral(c.get("version")), 80),
-				"it may not start", "").hinted("see what it says there by: "+h.there(homeWord(word)+" --version")))
+				"it may not start", "").hinted("see what it says there by: "+h.there(calling(beyond, homeWord(word)+" --version"))))
 		}
 	}
 	return append(out, x.aboutPath(h, word, c))

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -52,6 +53,38 @@ func (h Host) remote(command string, flags ...string) string {
 // asSh wraps sh text as a command of any shell.
 func asSh(text string) string { return "sh -c " + transport.Quote(text) }
 
+// onPath is sh text to stand before a command whose program was found at a path
+// that is beyond the host's own PATH, so that a shell there would not find it. It
+// appends the folder: a full path would not do for a program that begins with
+// "env node" and has node beside it. It is empty where at is, and where no command
+// line should hold the folder.
+func onPath(at string) string {
+	dir := path.Dir(at)
+	if checkLine(dir) != nil || !strings.HasPrefix(dir, "/") || neutral(dir) != dir {
+		return ""
+	}
+	return "PATH=$PATH:" + pasteWord(dir) + " "
+}
+
+// calling is a simple command for any shell of the host, with onPath before it
+// where that is needed.
+func calling(at, command string) string {
+	if text := onPath(at); text != "" {
+		return asSh(text + command)
+	}
+	return command
+}
+
+// beyond is where a tool is that the host's own PATH lacks; empty for any other.
+func (x examined) beyond(tool string) string {
+	for _, at := range x.account["beyond"] {
+		if path.Base(at) == tool {
+			return at
+		}
+	}
+	return ""
+}
+
 // pasteWord is s as one word of sh, in quotes only where it needs them.
 func pasteWord(s string) string {
 	plain := s != "" && s[0] != '~' && !strings.ContainsFunc(s, func(r rune) bool {
@@ -89,7 +122,7 @@ func (x examined) install(h Host, name string) string {
 		if !x.account.has("tool", i.tool) {
 			continue
 		}
-		command := i.words + " " + name
+		command := calling(x.beyond(i.tool), i.words+" "+name)
 		if i.tool == "brew" { // it refuses to run as root
 			return h.there(command)
 		}

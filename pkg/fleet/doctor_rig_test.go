@@ -144,6 +144,13 @@ esac
 			w.remove(t, "alpha", "bin/claude")
 			w.write(t, "alpha", home+".local/bin/claude", "#!/bin/sh\n"+clientSaying("2.1.332"), 0o755)
 		}, fleet.SeverityNote, ".local/bin is on no PATH", ".profile"},
+		{"an older client that only we find", "alpha", "client-version", func(t *testing.T) {
+			w.write(t, "alpha", home+".local/bin/claude", "#!/bin/sh\n"+clientSaying("0.2.9"), 0o755)
+		}, fleet.SeverityWarning, "0.2.9 is older", ".local/bin claude install 2.1.332"},
+		{"a newer client that only we find, and fish", "fish", "client-version", func(t *testing.T) {
+			w.remove(t, "fish", "bin/claude")
+			w.write(t, "fish", home+".local/bin/claude", "#!/bin/sh\n"+clientSaying("9.9.9"), 0o755)
+		}, fleet.SeverityWarning, "9.9.9 is newer", ".local/bin claude install 2.1.332"},
 		{"a latin locale", "alpha", "locale", func(t *testing.T) {
 			profile, err := os.ReadFile(w.path("alpha", home+".profile"))
 			if err != nil {
@@ -188,6 +195,10 @@ esac
 			w.remove(t, "alpha", home+".local/state")
 			w.write(t, "alpha", home+".local/state", "", 0o600)
 		}, fleet.SeverityFault, "in the way", ".local/state.old"},
+		{"no tmux, and a brew that only we find", "bare", "tmux", func(t *testing.T) {
+			unplug("tmux")(t)
+			w.write(t, "bare", home+".local/bin/brew", fmt.Sprintf("#!/bin/sh\n[ \"$*\" = 'install tmux' ] && ln -sf %s '%s'/tmux\n", tmuxPath, bare), 0o755)
+		}, fleet.SeverityFault, "not installed", ".local/bin brew install tmux"},
 	} {
 		t.Run(a.name, func(t *testing.T) { w.cure(t, a) })
 	}

@@ -43,8 +43,9 @@ const saying = `say() { printf '%s %s\n' "$1" "$(printf '%s' "$2" | tr '\n\r' '\
 limit() { fleet_n=$1; shift; if command -v timeout >/dev/null 2>&1; then timeout "$fleet_n" "$@"; else "$@"; fi; }
 `
 
-// accountFragment says who we are there, and which programs a remedy may call.
-const accountFragment = saying + `say uid "$(id -u)"
+// accountFragment says who we are there, and which programs a remedy may call: a
+// tool that the host's own PATH lacks is beyond it, and told with its path.
+var accountFragment = saying + transport.PlainPath() + `say uid "$(id -u)"
 say user "$(id -un)"
 say shell "${SHELL:-/bin/sh}"
 say system "$(uname -s)"
@@ -53,7 +54,11 @@ say all "$LC_ALL"
 say ctype "$LC_CTYPE"
 command -v locale >/dev/null 2>&1 && say charmap "$(locale charmap 2>/dev/null)"
 say utf8 "$(locale -a 2>/dev/null | LC_ALL=C grep -i -E '^(c|en_us)\.utf-?8$' | head -n 1)"
-for t in git ssh npm curl timedatectl sudo brew apt-get dnf yum zypper pacman apk; do command -v "$t" >/dev/null 2>&1 && say tool "$t"; done
+for t in git ssh tmux npm curl timedatectl sudo brew apt-get dnf yum zypper pacman apk; do
+  command -v "$t" >/dev/null 2>&1 || continue
+  say tool "$t"
+  (PATH=$fleet_plain; command -v "$t" >/dev/null 2>&1) || say beyond "$(command -v "$t")"
+done
 [ -f "$HOME/.bash_profile" ] && say profile .bash_profile
 [ -f "$HOME/.bash_login" ] && say profile .bash_login
 :`

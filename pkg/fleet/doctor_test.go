@@ -56,6 +56,41 @@ func TestDoctorRemote(t *testing.T) {
 	}
 }
 
+// TestDoctorBeyond has programs on the host's PATH and beyond it, where a shell of
+// the host finds none.
+func TestDoctorBeyond(t *testing.T) {
+	h := Host{Name: "web", Transport: TransportSSH, SSH: "web", Workdir: "~/app"}
+	x := func(tool, at string) examined {
+		account := facts{"uid": {"1000"}, "tool": {tool}}
+		if at != "" {
+			account["beyond"] = []string{"/x/other", at}
+		}
+		return examined{account: account}
+	}
+	client := func(version, plain string) examined {
+		return examined{clients: map[string]facts{clientName: {"at": {"/home/ann/.local/bin/claude"}, "plain": {plain}, "version": {version}}}}
+	}
+	for name, c := range map[string]struct{ got, want string }{
+		"brew":                {x("brew", "").install(h, "tmux"), `ssh web 'brew install tmux'`},
+		"brew, beyond":        {x("brew", "/opt/homebrew/bin/brew").install(h, "tmux"), `ssh web 'sh -c '\''PATH=$PATH:/opt/homebrew/bin brew install tmux'\'''`},
+		"npm":                 {only(t, x("npm", "").aboutClient(h), "client").Remedy, `ssh -t web 'sudo npm install -g @anthropic-ai/claude-code'`},
+		"npm, beyond":         {only(t, x("npm", "/usr/local/bin/npm").aboutClient(h), "client").Remedy, `ssh -t web 'sudo sh -c '\''PATH=$PATH:/usr/local/bin npm install -g @anthropic-ai/claude-code'\'''`},
+		"git":                 {only(t, x("git", "").aboutFolder(h, facts{"path": {"/app"}, "tree": {"false"}}), "git").Remedy, `ssh web 'git init -q ~/app'`},
+		"git, beyond":         {only(t, x("git", "/opt/bin/git").aboutFolder(h, facts{"path": {"/app"}, "tree": {"false"}}), "git").Remedy, `ssh web 'sh -c '\''PATH=$PATH:/opt/bin git init -q ~/app'\'''`},
+		"the client":          {only(t, client("0.2.9", "/usr/bin/claude").aboutClient(h), "client-version").Remedy, `ssh web 'claude install 2.1.332'`},
+		"the client, beyond":  {only(t, client("0.2.9", "").aboutClient(h), "client-version").Remedy, `ssh web 'sh -c '\''PATH=$PATH:/home/ann/.local/bin claude install 2.1.332'\'''`},
+		"what it says":        {only(t, client("?", "/usr/bin/claude").aboutClient(h), "client-version").Hint, `see what it says there by: ssh web 'claude --version'`},
+		"what it says beyond": {only(t, client("?", "").aboutClient(h), "client-version").Hint, `see what it says there by: ssh web 'sh -c '\''PATH=$PATH:/home/ann/.local/bin claude --version'\'''`},
+		"a folder in quotes":  {onPath("/it's $(x)/brew"), `PATH=$PATH:'/it'\''s $(x)' `},
+		"no folder":           {onPath("brew"), ""},
+		"two lines":           {onPath("/x\ntouch y/brew"), ""},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %s, want %s", name, c.got, c.want)
+		}
+	}
+}
+
 // TestClockRemedy has its $(date) read here and its sudo there.
 func TestClockRemedy(t *testing.T) {
 	for uid, want := range map[string]string{"0": `ssh web "date -u -s @$(date +%s)"`, "1000": `ssh -t web "sudo date -u -s @$(date +%s)"`} {
@@ -182,7 +217,7 @@ func TestHostsOwnWords(t *testing.T) {
 	h := Host{Name: "web", Transport: TransportSSH, SSH: "web", Session: DefaultSession, Workdir: "~"}
 	evil := "/x'; touch /tmp/evil; '\x1b[31m\n$(touch y)"
 	x := examined{
-		account: facts{"uid": {"1000"}, "user": {evil}, "shell": {evil}, "utf8": {evil}}, login: facts{"lang": {evil}},
+		account: facts{"uid": {"1000"}, "user": {evil}, "shell": {evil}, "utf8": {evil}, "tool": {"git", "npm"}, "beyond": {evil + "/git", evil + "/npm"}}, login: facts{"lang": {evil}},
 		files:   facts{"folder": {"drwx------ 1 7 7"}, "token": {"-rw------- 1 7 7"}, "pushed": {evil}, "nofolder": {evil}},
 		clients: map[string]facts{clientName: {"at": {evil + "/claude"}, "version": {evil}}}, self: ownName,
 	}
