@@ -30,7 +30,7 @@ func (x examined) aboutToken(h Host) Finding {
 		words := strings.Fields(f.listed)
 		if strings.HasPrefix(f.listed, "lr") {
 			return faulty("token", f.path+" is a link", "a launch reads no file through a link, nor does reauth write one: the session goes without the token",
-				h.there("(umask 077 && cat "+f.path+" > "+f.path+".new && mv -f "+f.path+".new "+f.path+")"))
+				h.there(asSh("umask 077 && cat "+f.path+" > "+f.path+".new && mv -f "+f.path+".new "+f.path)))
 		}
 		if len(words) < 3 || len(words[0]) < len(f.mode) || words[0][0] != f.mode[0] {
 			return faulty("token", f.name+" is not what it should be: "+cut(neutral(f.listed), 120), "the token can't be read", "").hinted("look at it there by: " + h.there("ls -ld "+f.path))

@@ -112,6 +112,18 @@ esac
 	state := func(name, value string) func(*testing.T) {
 		return func(t *testing.T) { w.write(t, "alpha", "state/"+name, value, 0o600) }
 	}
+	linked := func(host string) func(*testing.T) {
+		return func(t *testing.T) {
+			env := w.path(host, home+".config/claude-fleet/env")
+			w.write(t, host, home+".config/claude-fleet/env.own", "CLAUDE_CODE_OAUTH_TOKEN=made-up\n", 0o600)
+			if err := os.Remove(env); err != nil && !os.IsNotExist(err) {
+				t.Fatal(err)
+			}
+			if err := os.Symlink("env.own", env); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	ahead := func(seconds int) func(*testing.T) {
 		return func(t *testing.T) {
 			w.write(t, "alpha", "state/ahead", fmt.Sprint(seconds), 0o600)
@@ -181,15 +193,8 @@ esac
 				t.Fatal(err)
 			}
 		}, fleet.SeverityFault, "its folder is drwxr-xr-x", "chmod 700 ~/.config/claude-fleet"},
-		{"a token behind a link", "alpha", "token", func(t *testing.T) {
-			env := w.path("alpha", home+".config/claude-fleet/env")
-			if err := os.Rename(env, env+".own"); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Symlink("env.own", env); err != nil {
-				t.Fatal(err)
-			}
-		}, fleet.SeverityFault, "is a link", "mv -f"},
+		{"a token behind a link", "alpha", "token", linked("alpha"), fleet.SeverityFault, "is a link", "mv -f"},
+		{"a token behind a link, and fish", "fish", "token", linked("fish"), fleet.SeverityFault, "is a link", "mv -f"},
 		{"another workdir pushed", "alpha", "fleet-workdir", func(t *testing.T) { w.write(t, "alpha", home+".fleet-workdir", "/srv/elsewhere\n", 0o644) }, fleet.SeverityWarning, "/srv/elsewhere", ".fleet-workdir"},
 		{"a file in the way of the journal", "alpha", "journal", func(t *testing.T) {
 			w.remove(t, "alpha", home+".local/state")
