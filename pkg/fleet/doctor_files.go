@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -48,15 +49,31 @@ func (x examined) aboutToken(h Host) Finding {
 	if len(wrong) == 0 {
 		return good("token", "the token's file is the account's alone")
 	}
+	found := faulty("token", strings.Join(wrong, ", and "), "whoever reads the token can spend as you for as long as it is valid", "")
 	command := h.there(strings.Join(cure, " && "))
 	if owner {
-		user := x.account.get("user")
-		if checkName(user) != nil {
-			user = x.account.get("uid")
+		user := x.owner()
+		if user == "" {
+			return found.hinted("make both the account's own there, with the modes 700 and 600")
 		}
 		command = h.thereAsRoot(x.root(), "chown "+user+" "+tokenFolder+" "+tokenFile) + " && " + command
 	}
-	return faulty("token", strings.Join(wrong, ", and "), "whoever reads the token can spend as you for as long as it is valid", command)
+	found.Remedy = command
+	return found
+}
+
+var digits = regexp.MustCompile(`^[0-9]+$`)
+
+// owner is the account as a root's chown may be told it: its name, or else its
+// number. It is empty where the host told neither.
+func (x examined) owner() string {
+	if user := x.account.get("user"); checkName(user) == nil {
+		return user
+	}
+	if uid := x.account.get("uid"); digits.MatchString(uid) {
+		return uid
+	}
+	return ""
 }
 
 // aboutPushed compares the folder that init left in the home with the table's.

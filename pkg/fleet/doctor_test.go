@@ -193,6 +193,26 @@ func TestDoctorToken(t *testing.T) {
 	}
 }
 
+// TestTokenOwner has hosts that tell of the account what is no word for a root's
+// command.
+func TestTokenOwner(t *testing.T) {
+	h := Host{Name: "web", Transport: TransportSSH, SSH: "web"}
+	for _, c := range []struct{ user, uid, chown string }{
+		{"ann", "1000", "sudo chown ann ~"},
+		{`CORP\ann`, "1000", "sudo chown 1000 ~"},
+		{"ann; x", "1000", "sudo chown 1000 ~"},
+		{"ann; x", "0; x #", ""},
+		{"ann; x", "1000\nx", ""},
+		{"", "", ""},
+	} {
+		x := examined{account: facts{"uid": {c.uid}, "user": {c.user}}, files: facts{"folder": {"drwx------ 2 7 7"}, "token": {"-rw------- 1 7 7"}}}
+		f := x.aboutToken(h)
+		if f.Severity != SeverityFault || !strings.Contains(f.Remedy, c.chown) || (c.chown == "") != (f.Remedy == "") || (f.Hint == "") != (f.Remedy != "") {
+			t.Errorf("%+v: %+v", c, f)
+		}
+	}
+}
+
 func TestJournalFolder(t *testing.T) {
 	h := Host{Name: "web", Transport: TransportSSH, SSH: "web"}
 	for _, c := range []struct {
