@@ -149,7 +149,7 @@ func (f *Fleet) aboutKeys(ctx context.Context, hosts []Host) []Finding {
 		}
 	}
 	if !slices.ContainsFunc(found, func(f Finding) bool { return f.ID == "ssh-config" }) {
-		found = append(found, good("ssh-config", "ssh_config can be gone by"))
+		found = append(found, good("ssh-config", "ssh_config is valid"))
 	}
 	if !slices.ContainsFunc(found, func(f Finding) bool { return f.ID == "key-mode" }) {
 		found = append(found, good("key-mode", counted(n, "key")+" of ssh_config, for you alone"))

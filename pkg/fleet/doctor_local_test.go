@@ -177,7 +177,7 @@ func TestDoctorLocal(t *testing.T) {
 		}
 	})
 	t.Run("an ssh_config that can't be read", func(t *testing.T) {
-		if f := only(t, local(t, config), "ssh-config"); f.Severity != SeverityOK {
+		if f := only(t, local(t, config), "ssh-config"); f.Severity != SeverityOK || f.What != "ssh_config is valid" {
 			t.Fatalf("before: %+v", f)
 		}
 		put(t, config, sane+"NoSuchKeyword yes\n", 0o600)
