@@ -54,7 +54,7 @@ func TestDoctorHost(t *testing.T) {
 		t.Fatal("csh is missing: install it")
 	}
 	bare := tools(t, "tmux", "git", "claude", "npm", "timedatectl", "systemctl", "loginctl", "sudo", "curl", "brew", "dnf", "yum", "zypper", "pacman", "apk", "apt-get")
-	w := openWard(t, rig.HostSpec{Name: "alpha"}, rig.HostSpec{Name: "here", Local: true}, rig.HostSpec{Name: "bare", Env: []string{"PATH=" + bare}}, rig.HostSpec{Name: "fish", LoginShell: fish}, rig.HostSpec{Name: "csh", LoginShell: csh})
+	w := openWard(t, rig.HostSpec{Name: "alpha"}, rig.HostSpec{Name: "here", Local: true}, rig.HostSpec{Name: "bare", Env: []string{"PATH=" + bare}}, rig.HostSpec{Name: "fish", LoginShell: fish, Env: []string{"XDG_RUNTIME_DIR"}}, rig.HostSpec{Name: "csh", LoginShell: csh})
 	alpha, home := w.rig.Host("alpha"), "home/"
 	app := home + "alpha-app"
 	tmuxPath, err := exec.LookPath("tmux")
@@ -88,7 +88,7 @@ func TestDoctorHost(t *testing.T) {
 			}
 		}
 	}
-	systemd := func(t *testing.T, host string) {
+	systemd := func(t *testing.T, host, runtime string) {
 		w.write(t, host, "state/linger", "yes", 0o600)
 		w.write(t, host, "state/file", "enabled", 0o600)
 		w.write(t, host, "state/active", "active", 0o600)
@@ -99,18 +99,19 @@ enable-linger) echo yes >'%[1]s/linger' ;;
 *) exit 1 ;;
 esac
 `, dir))
-		w.script(t, host, "systemctl", fmt.Sprintf(`[ "$1" = --user ] || exit 1
+		w.script(t, host, "systemctl", fmt.Sprintf(`[ "$1" = --user ] && [ "$XDG_RUNTIME_DIR" = '%[2]s' ] || exit 1
 case $2 in
 show) echo LoadState=loaded; echo "UnitFileState=$(cat '%[1]s/file')"; echo "ActiveState=$(cat '%[1]s/active')" ;;
 enable) echo enabled >'%[1]s/file' ;;
 start|restart) echo active >'%[1]s/active' ;;
 *) exit 1 ;;
 esac
-`, dir))
+`, dir, runtime))
 	}
-	systemd(t, "alpha")
-	state := func(name, value string) func(*testing.T) {
-		return func(t *testing.T) { w.write(t, "alpha", "state/"+name, value, 0o600) }
+	systemd(t, "alpha", w.path("alpha", "tmp"))
+	systemd(t, "fish", fmt.Sprintf("/run/user/%d", os.Getuid())) // of which nothing there tells
+	state := func(host, name, value string) func(*testing.T) {
+		return func(t *testing.T) { w.write(t, host, "state/"+name, value, 0o600) }
 	}
 	linked := func(host string) func(*testing.T) {
 		return func(t *testing.T) {
@@ -179,10 +180,12 @@ esac
 		}, fleet.SeverityWarning, "is not UTF-8", "LC_ALL=C."},
 		{"a latin locale of fish", "fish", "locale", func(t *testing.T) { w.write(t, "fish", home+".config/fish/config.fish", "set -gx LC_CTYPE C\n", 0o600) }, fleet.SeverityWarning, "(C) is not UTF-8", "config.fish"},
 		{"a latin locale of csh", "csh", "locale", func(t *testing.T) { w.write(t, "csh", home+".cshrc", "setenv LANG C\n", 0o600) }, fleet.SeverityWarning, "(C) is not UTF-8", ".cshrc"},
-		{"no linger", "alpha", "linger", state("linger", "no"), fleet.SeverityWarning, "does not linger", "loginctl enable-linger"},
-		{"a unit that is not enabled", "alpha", "unit", state("file", "disabled"), fleet.SeverityWarning, "not enabled", "systemctl --user enable claude-tmux.service"},
-		{"a unit that failed", "alpha", "unit", state("active", "failed"), fleet.SeverityWarning, "failed", "systemctl --user restart"},
-		{"a unit that does not run", "alpha", "unit", state("active", "inactive"), fleet.SeverityNote, "not active", "systemctl --user start"},
+		{"no linger", "alpha", "linger", state("alpha", "linger", "no"), fleet.SeverityWarning, "does not linger", "loginctl enable-linger"},
+		{"a unit that is not enabled", "alpha", "unit", state("alpha", "file", "disabled"), fleet.SeverityWarning, "not enabled", "systemctl --user enable claude-tmux.service"},
+		{"a unit that is not enabled, and no way to the manager", "fish", "unit", state("fish", "file", "disabled"), fleet.SeverityWarning, "not enabled", "XDG_RUNTIME_DIR=/run/user/$(id -u) systemctl --user enable"},
+		{"a unit that failed", "alpha", "unit", state("alpha", "active", "failed"), fleet.SeverityWarning, "failed", "systemctl --user restart"},
+		{"a unit that does not run", "alpha", "unit", state("alpha", "active", "inactive"), fleet.SeverityNote, "not active", "systemctl --user start"},
+		{"a unit that does not run, and no way to the manager", "fish", "unit", state("fish", "active", "inactive"), fleet.SeverityNote, "not active", "XDG_RUNTIME_DIR=/run/user/$(id -u) systemctl --user start"},
 		{"a clock that is minutes off", "alpha", "clock", ahead(120), fleet.SeverityWarning, "ahead of", "timedatectl set-ntp true"},
 		{"a clock that is far off", "alpha", "clock", ahead(900), fleet.SeverityFault, "ahead of", "timedatectl set-ntp true"},
 		{"a token for others to read", "alpha", "token", func(t *testing.T) {
@@ -229,6 +232,20 @@ esac
 		w.remove(t, "alpha", "bin/tmux")
 		if out, err := alpha.Tmux(t.Context(), "-L", "default.old", "list-sessions", "-F", "#{session_name}"); err != nil || strings.TrimSpace(out) != "old" {
 			t.Errorf("the old session is gone: %q, %v", out, err)
+		}
+	})
+	t.Run("a unit beside a tmux server", func(t *testing.T) {
+		// Without that server there is a command: see the row of a unit that does not run.
+		if _, err := alpha.Tmux(t.Context(), "new-session", "-d", "-s", "beside", "sleep 300"); err != nil {
+			t.Fatal(err)
+		}
+		state("alpha", "active", "inactive")(t)
+		if f := w.finding(t, "alpha", "unit"); f.Severity != fleet.SeverityNote || f.Remedy != "" || !strings.HasSuffix(f.Hint, " up alpha") {
+			t.Errorf("%+v", f)
+		}
+		state("alpha", "active", "active")(t)
+		if f := w.finding(t, "alpha", "unit"); f.Severity != fleet.SeverityOK || f.Hint != "" {
+			t.Errorf("active: %+v", f)
 		}
 	})
 	t.Run("a full disk", func(t *testing.T) {

@@ -95,7 +95,7 @@ const unitName = "claude-tmux.service"
 // systemdFragment asks the login manager and the user manager. Behind SSH without
 // PAM nothing says where the latter's bus is.
 const systemdFragment = saying + `command -v systemctl >/dev/null 2>&1 && command -v loginctl >/dev/null 2>&1 || exit 0
-[ -n "$XDG_RUNTIME_DIR" ] || { XDG_RUNTIME_DIR=/run/user/$(id -u); export XDG_RUNTIME_DIR; }
+[ -n "$XDG_RUNTIME_DIR" ] || { say runtime unset; XDG_RUNTIME_DIR=/run/user/$(id -u); export XDG_RUNTIME_DIR; }
 say linger "$(limit 5 loginctl show-user "$(id -un)" --property=Linger </dev/null 2>&1)"
 say unit "$(limit 5 systemctl --user show ` + unitName + ` --property=LoadState --property=UnitFileState --property=ActiveState </dev/null 2>&1)"`
 

@@ -70,14 +70,29 @@ func (x examined) aboutUnit(h Host, u userUnit) Finding {
 	case u.load != "loaded":
 		return warning("unit", "the user unit "+unitName+" can't be loaded ("+neutral(u.load)+")", why, x.self+" init --unit "+h.Name)
 	case u.file != "enabled" && u.file != "enabled-runtime" && u.file != "static" && u.file != "linked":
-		return warning("unit", "the user unit "+unitName+" is installed and not enabled", why, h.there("systemctl --user enable "+unitName))
+		return warning("unit", "the user unit "+unitName+" is installed and not enabled", why, x.userManager(h, "enable"))
 	case u.active == "failed":
-		return warning("unit", "the user unit "+unitName+" has failed", why, h.there("systemctl --user restart "+unitName)).
-			hinted("see why by: " + h.there("systemctl --user status "+unitName))
+		return warning("unit", "the user unit "+unitName+" has failed", why, x.userManager(h, "restart")).
+			hinted("see why by: " + x.userManager(h, "status"))
+	case u.active != "active" && x.snap.Running:
+		// A tmux server outside of the unit takes the session, so that nothing is left
+		// in the unit for systemd to watch: started, it is inactive at once.
+		return note("unit", "the user unit "+unitName+" is enabled and not active: the tmux server that runs there was not started by it", why, "").
+			hinted("it takes over from the next boot on, or, once that server has ended, by: " + x.self + " up " + h.Name)
 	case u.active != "active":
-		return note("unit", "the user unit "+unitName+" is enabled and not active", why, h.there("systemctl --user start "+unitName))
+		return note("unit", "the user unit "+unitName+" is enabled and not active", why, x.userManager(h, "start"))
 	}
 	return good("unit", "the user unit "+unitName+" is enabled and active")
+}
+
+// userManager is a command line that has the user manager of a host do something
+// with the unit, and says where its bus is if a login there does not.
+func (x examined) userManager(h Host, verb string) string {
+	command := "systemctl --user " + verb + " " + unitName
+	if x.systemd.has("runtime", "unset") {
+		command = asSh("XDG_RUNTIME_DIR=/run/user/$(id -u) " + command)
+	}
+	return h.there(command)
 }
 
 // How far a host's clock may be off. Reset times and the ages of states are told

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/claude-fleet/claude-fleet/pkg/tmux"
 	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
@@ -157,6 +158,25 @@ func TestDoctorUnit(t *testing.T) {
 		f := only(t, x.aboutSystemd(h), "unit")
 		if f.Severity != want.severity || !strings.Contains(f.Remedy, want.remedy) || want.remedy == "" && f.Remedy != "" {
 			t.Errorf("%q: %+v", said, f)
+		}
+	}
+	// Beside a tmux server of another's a start cures nothing; a unit that failed is
+	// told of as ever.
+	for state, want := range map[string][2]string{
+		"inactive": {"", "once that server has ended, by: claude-fleet up web"},
+		"failed":   {"ssh web 'systemctl --user restart claude-tmux.service'", "see why by: ssh web 'systemctl --user status claude-tmux.service'"},
+		"active":   {"", ""},
+	} {
+		x := examined{self: ownName, snap: tmux.Snapshot{Running: true}, systemd: facts{"linger": {"Linger=yes"}, "unit": {"LoadState=loaded\nUnitFileState=enabled\nActiveState=" + state}}}
+		if f := only(t, x.aboutSystemd(h), "unit"); f.Remedy != want[0] || !strings.HasSuffix(f.Hint, want[1]) || (want[1] == "") != (f.Hint == "") {
+			t.Errorf("%s, beside a server: %+v", state, f)
+		}
+	}
+	// A login that does not tell where the manager is gets told.
+	for runtime, want := range map[string]string{"": "ssh web 'systemctl --user start claude-tmux.service'", "unset": `ssh web 'sh -c '\''XDG_RUNTIME_DIR=/run/user/$(id -u) systemctl --user start claude-tmux.service'\'''`} {
+		x := examined{systemd: facts{"runtime": {runtime}}}
+		if f := x.aboutUnit(h, userUnit{load: "loaded", file: "enabled", active: "inactive"}); f.Remedy != want {
+			t.Errorf("runtime %q: %+v", runtime, f)
 		}
 	}
 	// Where there is no systemd nothing is wrong.
