@@ -44,7 +44,6 @@ func (w ward) cure(t *testing.T, a ail) {
 
 // TestDoctorHost plants each fault of a host and runs what is printed against it.
 func TestDoctorHost(t *testing.T) {
-	t.Parallel()
 	fish, err := exec.LookPath("fish")
 	if err != nil {
 		t.Fatal("fish is missing: install it")
