@@ -214,7 +214,8 @@ func (l liveAnswers) question(name, options string) (q fleet.Question) {
 			}
 			labels = append(labels, mark+c.Label)
 		}
-		got := strings.Join(labels, " | ")
+		// Where the path does not fit the client writes it from the home on.
+		got := strings.ReplaceAll(strings.Join(labels, " | "), "~/"+filepath.Base(l.h.Workdir), l.h.Workdir)
 		return err == nil && got == options, fmt.Sprintf("%s\nis not\n%s\n%v\n%s", got, options, err, l.screen())
 	})
 	return q
