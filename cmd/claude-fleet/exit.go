@@ -26,7 +26,7 @@ var exitCodes = []exitCode{
 	{4, fleet.ClassTyped, "typed but not submitted"},
 	{5, fleet.ClassUnproven, "submitted, not proven"},
 	{6, fleet.ClassUnreachable, "unreachable"},
-	{7, fleet.ClassNeedsPerson, "a session needs a person (`status --check`, `wait`, `send --wait`)"},
+	{7, fleet.ClassNeedsPerson, "a session needs a person (`status --check`, `wait`, `send --wait`, `answer`, `reauth`)"},
 }
 
 // errNeedsPerson is what status --check ends with when a session needs a person.

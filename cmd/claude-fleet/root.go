@@ -115,7 +115,7 @@ with that tag, and @all all of them.`,
 	p.BoolVar(&a.batch, "batch", false, "ask nothing, not even on a terminal")
 	p.BoolVarP(&a.verbose, "verbose", "v", false, "say more: the rule behind each state, and the whole chain of an error")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newMap(a), newStatus(a), newExplain(a), newRead(a), newWait(a), newSend(a), newOutcome(a), newUp(a), newRestart(a), newAttach(a), newVersion(a))
+	root.AddCommand(newMap(a), newStatus(a), newExplain(a), newRead(a), newWait(a), newSend(a), newOutcome(a), newAnswer(a), newInterrupt(a), newUp(a), newRestart(a), newReauth(a), newInit(a), newAttach(a), newDoctor(a), newDiscover(a), newVersion(a))
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	return root
 }

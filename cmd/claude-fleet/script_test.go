@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/claude-fleet/claude-fleet/internal/rig"
+	"github.com/claude-fleet/claude-fleet/internal/rig/fakeclient"
 )
 
 func TestMain(m *testing.M) {
@@ -42,12 +43,12 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			// Until a script starts a rig it has no fleet and nobody's home.
 			env.Vars = slices.DeleteFunc(env.Vars, func(v string) bool { return strings.HasPrefix(v, "TMUX") })
-			env.Vars = append(env.Vars, "XDG_CONFIG_HOME="+filepath.Join(env.WorkDir, "config"), "TERM=dumb", "SCREENS="+screens)
+			env.Vars = append(env.Vars, "XDG_CONFIG_HOME="+filepath.Join(env.WorkDir, "config"), "TERM=dumb", "SCREENS="+screens, "EXAMPLES="+filepath.Join(screens, "../../../../examples"))
 			env.Values[stateKey{}] = &state{client: client.Path, after: env.Defer}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"rig":        cmdRig,        // rig NAME[:local,trusted,bypass,proxy,noclient]…: start hosts
+			"rig":        cmdRig,        // rig NAME[:local,trusted,bypass,proxy,noclient,fake]…: start hosts
 			"until":      cmdUntil,      // until SECONDS REGEXP ARGS…: run claude-fleet until its output matches
 			"code":       cmdCode,       // code N ARGS…: run claude-fleet, which exits with N
 			"prompts":    cmdPrompts,    // prompts COUNT TEXT: the API was given that prompt so often
@@ -59,6 +60,7 @@ func TestScripts(t *testing.T) {
 			"sshd":       cmdSSHD,       // sshd HOST stop|start|freeze|thaw
 			"on":         cmdOn,         // on HOST PROGRAM ARGS…: run a program as if on the host
 			"waitsize":   cmdWaitSize,   // waitsize HOST SESSION 80x24: wait until its client has that size
+			"accept":     cmdAccept,     // accept [TOKEN…]: the API takes these tokens alone; "code:CODE" is that of a code
 			"terminal":   cmdTerminal,   // terminal run|expect|send|resize|wait …: a real pty
 		},
 	})
@@ -110,6 +112,8 @@ func cmdRig(ts *testscript.TestScript, neg bool, args []string) {
 				spec.Proxy = true
 			case "noclient":
 				spec.NoClient = true
+			case "fake":
+				spec.Fake = &fakeclient.Script{}
 			default:
 				ts.Fatalf("rig: unknown option %q", o)
 			}
@@ -182,6 +186,17 @@ func cmdHolding(ts *testscript.TestScript, neg bool, args []string) {
 func cmdRelease(ts *testscript.TestScript, neg bool, args []string) {
 	only(ts, neg, len(args) == 1, "release NAME")
 	stateOf(ts).rig.API().Release(args[0])
+}
+
+func cmdAccept(ts *testscript.TestScript, neg bool, args []string) {
+	only(ts, neg, true, "accept [TOKEN…]")
+	tokens := slices.Clone(args)
+	for i, a := range tokens {
+		if code, ok := strings.CutPrefix(a, "code:"); ok {
+			tokens[i] = fakeclient.SetupToken(code)
+		}
+	}
+	stateOf(ts).rig.API().Accept(tokens...)
 }
 
 func cmdKill(ts *testscript.TestScript, neg bool, args []string) {

@@ -128,16 +128,21 @@ func (a *app) confirm(ctx context.Context, hosts []fleet.Host) error {
 		labels[i] = h.Name
 	}
 	list := strings.Join(labels, ", ")
-	ask := a.asker()
-	if ask == nil {
+	if a.asker() == nil {
 		return usagef("send: that is %d hosts (%s): give --yes to send to all of them; nothing was sent", len(hosts), list)
 	}
-	answer, err := ask(ctx, transport.Question{Text: fmt.Sprintf("Send the prompt to %d hosts (%s)? [y/N] ", len(hosts), list), Echo: true})
+	return a.agree(ctx, fmt.Sprintf("Send the prompt to %d hosts (%s)?", len(hosts), list), "send", "nothing was sent")
+}
+
+// agree asks a person on the terminal, and is nil for yes. undone says what was not
+// done without it.
+func (a *app) agree(ctx context.Context, question, verb, undone string) error {
+	answer, err := a.asker()(ctx, transport.Question{Text: question + " [y/N] ", Echo: true})
 	if err != nil {
-		return fmt.Errorf("send: %w; nothing was sent", err)
+		return fmt.Errorf("%s: %w; %s", verb, err, undone)
 	}
 	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-		return &fleet.Error{Class: fleet.ClassRefused, Msg: "send: not confirmed; nothing was sent"}
+		return &fleet.Error{Class: fleet.ClassRefused, Msg: verb + ": not confirmed; " + undone}
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
 				ts.Logf("the terminal shows:\n%s", t.text())
 			}
 		}()
-		poll(ts, 30*time.Second, "the terminal shows "+args[1], func() bool { return want.MatchString(t.text()) })
+		poll(ts, 3*time.Minute, "the terminal shows "+args[1], func() bool { return want.MatchString(t.text()) })
 		t.forget()
 	case "hidden":
 		t.mu.Lock()

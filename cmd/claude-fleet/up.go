@@ -17,7 +17,11 @@ func newUp(a *app) *cobra.Command {
 		Long: `Up starts a session that is down, gives a session whose client is gone its client
 back with the conversation it had, and accepts the two start-up dialogs (trust in
 the folder, bypassed permissions). It answers no other dialog and leaves a session
-that runs alone. @all names every host.` + exitStatus(0, 1, 2, 3, 6),
+that runs alone. @all names every host.
+
+On a machine with systemd a new session is made to outlive the login: by the unit that
+init --unit installed there, else in a scope of the user's own systemd. Once three hosts
+turn out to have no valid login, no further one is begun.` + exitStatus(0, 1, 2, 3, 6),
 		Args:              args(cobra.MinimumNArgs(1), "up <host…|@tag…>"),
 		ValidArgsFunction: a.hostNames,
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -35,12 +39,19 @@ that runs alone. @all names every host.` + exitStatus(0, 1, 2, 3, 6),
 						a.printUp(r)
 					}
 				}
-				if a.json {
-					list := []fleet.UpResult{}
-					for _, h := range hosts {
-						list = append(list, results[h.Name])
+				var left []string
+				list := []fleet.UpResult{}
+				for _, h := range hosts {
+					r := results[h.Name]
+					list = append(list, r)
+					if r.NotBegun() {
+						left = append(left, h.Name)
 					}
+				}
+				if a.json {
 					a.printJSON(list)
+				} else {
+					a.printNotBegun(left)
 				}
 				return shown(worst(errs))
 			})
@@ -48,38 +59,30 @@ that runs alone. @all names every host.` + exitStatus(0, 1, 2, 3, 6),
 	}
 }
 
-func newRestart(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "restart <host>",
-		Short: "End what runs in a session and start it anew",
-		Long: `Restart ends the client of one host, whatever it is doing, and starts it anew with
-the conversation it had. It is the blunt way; up is the gentle one.` + exitStatus(0, 1, 2, 3, 6),
-		Args:              args(cobra.ExactArgs(1), "restart <host>"),
-		ValidArgsFunction: a.oneHost,
-		RunE: func(cmd *cobra.Command, names []string) error {
-			return a.with(func(f *fleet.Fleet) error {
-				r, err := f.Restart(cmd.Context(), names[0])
-				if r.Status.Host.Name == "" { // it is not in the table
-					return err
-				}
-				if a.json {
-					a.printJSON(r)
-				} else {
-					a.printUp(r)
-				}
-				return shown(err)
-			})
-		},
+func (a *app) printUp(r fleet.UpResult) {
+	line := r.Status.Host.Name + ": " + string(r.Status.State)
+	if r.NotBegun() {
+		line += " (not begun)"
+	} else if len(r.Did) > 0 {
+		line += " (" + strings.Join(r.Did, ", ") + ")"
+	}
+	a.printUpLine(r, line)
+}
+
+// printUpLine prints what is true of a host now, and what a person should know.
+func (a *app) printUpLine(r fleet.UpResult, line string) {
+	fmt.Fprintln(a.out, transport.Neutralise(line))
+	for _, n := range r.Notes {
+		fmt.Fprintln(a.err, "claude-fleet: "+r.Status.Host.Name+": "+transport.Neutralise(n))
+	}
+	if r.Err != nil && !r.NotBegun() { // these are told of together
+		a.showError(r.Err)
 	}
 }
 
-func (a *app) printUp(r fleet.UpResult) {
-	line := r.Status.Host.Name + ": " + string(r.Status.State)
-	if len(r.Did) > 0 {
-		line += " (" + strings.Join(r.Did, ", ") + ")"
-	}
-	fmt.Fprintln(a.out, transport.Neutralise(line))
-	if r.Err != nil {
-		a.showError(r.Err)
+// printNotBegun tells once of all hosts that were left as they were found.
+func (a *app) printNotBegun(hosts []string) {
+	if len(hosts) > 0 {
+		fmt.Fprintf(a.err, "claude-fleet: %v; not begun: %s\n", fleet.ErrNotBegun, strings.Join(hosts, ", "))
 	}
 }

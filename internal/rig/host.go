@@ -89,6 +89,8 @@ func (h *Host) makeEnv() []string {
 		// Without this, 2.1.332 clones a repository from the outside at its first
 		// start, whatever the line above says.
 		"CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1",
+		// Whoever runs the rig may have a systemd, which is none of the hosts'.
+		"XDG_RUNTIME_DIR=" + h.tmp(),
 		// The client keeps sockets and scratch files in these.
 		"TMPDIR=" + h.tmp(),
 		"CLAUDE_CODE_TMPDIR=" + h.tmp(),

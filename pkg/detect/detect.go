@@ -80,6 +80,10 @@ type Transcript struct {
 	APIStatus int       // the HTTP status of an "api_error", 0 when it has none
 	Text      string    // what the event says, for an "api_error"
 	At        time.Time // when it was written; zero when not known
+	// Outdated says that the client was given another login after the event, and was
+	// launched with that: a refusal of the credentials, here or on the screen of the
+	// resumed conversation, is of the login before.
+	Outdated bool
 }
 
 // Dialog is a menu on the screen. A dialog without choices (a help page) has none.

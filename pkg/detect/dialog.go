@@ -29,6 +29,9 @@ func (s *screen) findPanel() (panel, bool) {
 	p.Selected = -1
 	s.findOptions(&p, low)
 	p.Title = s.panelTitle(p.top, low)
+	if s.cutAbove(low) && len(p.rows) > 0 {
+		p.Title = s.lastAbove(p.rows[0])
+	}
 	if len(p.Options) == 0 {
 		s.findTabs(&p)
 	}
@@ -108,6 +111,9 @@ func (s *screen) findKeys(p *panel) {
 // panelTop finds where the panel starts: the highest rule or frame above row
 // `low` with no history between.
 func (s *screen) panelTop(low int) int {
+	if s.cutAbove(low) {
+		return 0
+	}
 	top := -1
 	for y := low; y >= 0; y-- {
 		r := &s.rows[y]
@@ -134,6 +140,27 @@ func (s *screen) panelTop(low int) int {
 		}
 	}
 	return top
+}
+
+// cutAbove reports whether row y says that the panel is longer than the screen and
+// shows its end alone: then all that there is belongs to it (2.1.332).
+func (s *screen) cutAbove(y int) bool {
+	if y < 0 {
+		return false // the key hints are all that shows
+	}
+	rest, ok := strings.CutPrefix(s.rows[y].body(), "↑ ")
+	return ok && (strings.HasSuffix(rest, " more lines") || rest == "1 more line")
+}
+
+// lastAbove is the last text above row y: of a panel whose title is out of sight,
+// what it asks.
+func (s *screen) lastAbove(y int) string {
+	for y--; y >= 0; y-- {
+		if t := trim(strings.Trim(s.rows[y].text, "│ \u00a0")); t != "" && !ruleRune(s.rows[y].at(s.rows[y].indent)) && s.rows[y].at(s.rows[y].indent) != '╌' {
+			return strings.TrimSuffix(t, ":")
+		}
+	}
+	return ""
 }
 
 func (s *screen) history(y int) bool {

@@ -61,6 +61,14 @@ func (j *judge) look(e *Evidence) {
 	}
 }
 
+// outdated reports whether a refusal of the credentials is of a login before the
+// client's. One on the screen is the transcript's: a new one is written as it is
+// drawn.
+func (j *judge) outdated() bool {
+	t := j.e.Transcript
+	return t != nil && t.Event == "api_error" && t.Outdated
+}
+
 // busyTitle reports whether a title starts with a glyph of a running turn. `✳`
 // proves nothing: gates and limits have it too, and clients from 2.1.252 on were
 // recorded with it through whole turns.
@@ -133,6 +141,10 @@ func (j *judge) lookTurn(from int, b *box) {
 	}
 	switch t.kind {
 	case eventAuth:
+		if j.outdated() {
+			j.note = "the refusal above is of a login that it no longer has"
+			break
+		}
 		j.set(factAuthEvent, t.event, t.event)
 	case eventLimit:
 		j.set(factLimitEvent, t.event, t.event)

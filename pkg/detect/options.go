@@ -39,7 +39,7 @@ func (s *screen) option(y int) (o option, ok bool) {
 		for x = d + 1; x < r.end && r.at(x) == ' '; x++ {
 		}
 	}
-	o.col = x
+	o.col = s.pastTick(y, x)
 	o.label, o.wide = label(r.from(x))
 	return o, (o.mark || o.number > 0) && o.label != ""
 }
@@ -150,84 +150,6 @@ func (s *screen) submitRow(y int) (label string, mark, ok bool) {
 	text, mark := strings.CutPrefix(s.rows[y].body(), "❯ ")
 	text = trim(text)
 	return text, mark, text == "Submit" || text == "Next"
-}
-
-// alignedOptions reads a menu without numbers: the row with the mark and those
-// whose text starts in the label's column, down to another kind of row.
-func (s *screen) alignedOptions(p *panel, mark, low int) {
-	m, _ := s.option(mark)
-	first, end := mark, mark
-	for y := mark - 1; y > p.top && s.beside(y, m.col); y-- {
-		first = y
-	}
-	for y := mark + 1; y <= low && s.beside(y, m.col); y++ {
-		end = y
-	}
-	prevEnd := 0
-	for y := first; y <= end; y++ {
-		r := &s.rows[y]
-		x := s.inner(y)
-		if x >= r.end {
-			prevEnd = 0
-			continue
-		}
-		o, ok := s.option(y)
-		if !ok {
-			o = option{col: x}
-			o.label, o.wide = label(r.from(x))
-			// A description hangs under a label, greyer than it, in its column
-			// or deeper; more rows are announced by an arrow.
-			if r.at(x) == '↓' || r.at(x) == '↑' || s.coloured && s.styleAt(y, x).muted() && s.styleAt(mark, m.col) != s.styleAt(y, x) {
-				continue
-			}
-			if x > m.col+2 {
-				continue
-			}
-			if prevEnd > 0 && len(p.Options) > 0 && !s.framed(y) && s.wrapped(y, r.indent, prevEnd) {
-				p.Options[len(p.Options)-1] += " " + o.label
-				prevEnd = r.end
-				continue
-			}
-		}
-		p.addPlain(o, y)
-		prevEnd = r.end
-		if o.wide {
-			prevEnd = 0
-		}
-	}
-}
-
-// beside reports whether row y can belong to a menu whose labels start in column col.
-func (s *screen) beside(y, col int) bool {
-	r := &s.rows[y]
-	x := s.inner(y)
-	if x >= r.end {
-		return true
-	}
-	if s.isRule(y) || keyHint(r.body()) || r.at(r.indent) == '╰' || r.at(r.indent) == '╭' {
-		return false
-	}
-	if o, ok := s.option(y); ok {
-		return o.col == col
-	}
-	return x >= col
-}
-
-// inner is the column in which a row's text starts, inside the frame if there is
-// one; the row's end if nothing is in it.
-func (s *screen) inner(y int) int {
-	r := &s.rows[y]
-	if r.at(r.indent) != '│' {
-		return r.indent
-	}
-	x := r.indent + 1
-	for x < r.end && blankRune(r.at(x)) {
-		x++
-	}
-	if r.at(x) == '│' && x == r.end-1 {
-		return r.end
-	}
-	return x
 }
 
 // valueOptions reads a menu that has no mark because the focus is elsewhere: a

@@ -82,7 +82,9 @@ func (j *judge) readerTurn(y int) {
 		said = strings.TrimPrefix(said, "error: ")
 		switch sortEventText(said) {
 		case eventAuth:
-			j.set(factAuthEvent, y, y)
+			if !j.outdated() {
+				j.set(factAuthEvent, y, y)
+			}
 			return
 		case eventLimit:
 			j.set(factLimitEvent, y, y)

@@ -4,7 +4,8 @@ import "time"
 
 // A second witness may only lower a verdict towards not typing. witnesses is
 // the whole of what each pair gives; a pair that is not in it leaves the
-// screen's verdict as it is.
+// screen's verdict as it is. (That the refusal on a screen is of an earlier login,
+// Transcript.Outdated, is no second opinion: it says what the screen shows.)
 //
 //	witness              screen says          verdict
 //	pane dead            anything             crashed
@@ -40,7 +41,7 @@ func clientSays(status string) func(*Evidence) bool {
 
 func refusedAuth(e *Evidence) bool {
 	t := e.Transcript
-	return t != nil && t.Event == "api_error" &&
+	return t != nil && t.Event == "api_error" && !t.Outdated &&
 		(t.APIStatus == 401 || t.APIStatus == 403 || sortEventText(t.Text) == eventAuth)
 }
 

@@ -119,3 +119,24 @@ func TestSince(t *testing.T) {
 		t.Errorf("idle and busy: %s since %v", v.State, v.Since)
 	}
 }
+
+// TestOutdated has a refusal on the screen that is of a login before the client's.
+// Only the word of the transcript that ends in it makes a session ready.
+func TestOutdated(t *testing.T) {
+	screen := drawn(prompt("x"), grey+"  ⎿ \u00a0"+red+"Not logged in · Please run /login"+plain, "", idle(""), modeLine)
+	for name, tt := range map[string]struct {
+		transcript *Transcript
+		want       State
+	}{
+		"of the login before": {&Transcript{Event: "api_error", APIStatus: 401, Outdated: true}, Ready},
+		"of this login":       {&Transcript{Event: "api_error", APIStatus: 401}, Unauth},
+		"not in it":           {&Transcript{Event: "assistant", Outdated: true}, Unauth},
+		"not read":            {nil, Unauth},
+	} {
+		e := screen
+		e.Transcript = tt.transcript
+		if v := Classify(e); v.State != tt.want {
+			t.Errorf("%s: %s by %s", name, v.State, v.Rule)
+		}
+	}
+}

@@ -2,8 +2,10 @@ package fleet
 
 import (
 	"context"
+	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/claude-fleet/claude-fleet/pkg/tmux"
@@ -34,6 +36,13 @@ func resuming(command, id string) string {
 	return command + " --resume " + id
 }
 
+// terminalFragment prints the processes whose terminal is that of a pane. A client
+// of which only the shell around it was killed is one of them, though it no longer
+// descends from the pane's process.
+func terminalFragment(tty string) string {
+	return fmt.Sprintf("ps -t %s -o pid= 2>/dev/null\n:\n", transport.Quote(strings.TrimPrefix(tty, "/dev/")))
+}
+
 // lastConversation finds the conversation that the client of a pane had before
 // it went; empty when there is none. The file of a client that was killed stays
 // and names its pane; where a later client removed it, the newest conversation
@@ -49,6 +58,9 @@ func (f *Fleet) lastConversation(ctx context.Context, s seen) (string, error) {
 	sections := transport.NewSections()
 	sections.Add("clients", clients.Fragment())
 	sections.Add("past", past.Fragment())
+	if s.pane != nil && s.pane.TTY != "" {
+		sections.Add("terminal", terminalFragment(s.pane.TTY))
+	}
 	res, err := f.conn(s.Host).Run(ctx, transport.Script{Text: sections.Script(), Repeatable: true})
 	if err != nil {
 		return "", failed(s.Host.Name, "looking for the conversation", err)
@@ -61,7 +73,16 @@ func (f *Fleet) lastConversation(ctx context.Context, s seen) (string, error) {
 	if s.pane != nil {
 		w.pane, w.note = s.pane.ID, s.pane.Note
 	}
-	return pickConversation(clients.Parse(parts["clients"].Out), past.Parse(parts["past"].Out), w), nil
+	found := clients.Parse(parts["clients"].Out)
+	strayed := strings.Fields(string(parts["terminal"].Out))
+	for i, c := range found {
+		// A client that is left of what up saw crashed in this pane goes when the pane
+		// is launched anew: it is as good as gone, and its conversation is the one.
+		if c.Alive && slices.Contains(strayed, strconv.Itoa(c.PID)) {
+			found[i].Alive, found[i].Pane = false, w.pane
+		}
+	}
+	return pickConversation(found, past.Parse(parts["past"].Out), w), nil
 }
 
 // aloneIn tells whether no other host of the table works in the same directory

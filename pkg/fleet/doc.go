@@ -19,6 +19,9 @@
 //   - [Fleet.Read] returns what was said last, by lines or by turns.
 //   - [Fleet.Attach] connects a terminal to the session.
 //   - [Fleet.Explain] tells how a state was come to.
+//   - [Fleet.Doctor] finds what is wrong with hosts and says how to mend it;
+//     [Fleet.DoctorLocal] and [CheckConfig] do so for this machine.
+//   - [Fleet.Discover] finds sessions that the table does not know.
 //
 // [Fleet.Select] turns names and "@tags" into hosts, for the methods that take
 // several.

@@ -50,7 +50,13 @@ func judge(h Host, sys system, snap tmux.Snapshot, tmuxErr error, table processe
 		s.session = sessionOf(pane, table, sessions)
 		s.Attached = pane.Attached
 		s.jobs = table.jobs(pane.PID, alive)
+		s.client = table.clientOf(pane.PID, alive, s.session)
+		s.around = table.around(pane.PID, s.client)
 		s.evidence = evidence(pane, s.session, table.state(pane.PID, alive), sys)
+		if t := s.evidence.Transcript; t != nil {
+			t.Outdated = outdated(pane, t.At, sys.login)
+		}
+		s.behind = pane.Launched.Before(sys.login) && !pane.Launched.IsZero()
 	}
 	s.Verdict = detect.Classify(s.evidence)
 	s.Why = transport.Neutralise(s.Why) // it goes into errors, and may quote the screen
@@ -68,6 +74,13 @@ func judge(h Host, sys system, snap tmux.Snapshot, tmuxErr error, table processe
 		}
 	}
 	return s
+}
+
+// outdated tells whether an event is from before the token that the client in the
+// pane was launched with. The clocks are all the host's; two of them tell whole
+// seconds.
+func outdated(p tmux.Pane, at, login time.Time) bool {
+	return !at.IsZero() && !login.IsZero() && !p.Launched.IsZero() && at.Before(login) && !p.Launched.Before(login)
 }
 
 // launchedWithin tells whether the session's pane was launched so short a time
@@ -111,18 +124,22 @@ func clientPane(panes []tmux.Pane, table processes, alive map[int]bool, sessions
 	return tmux.Pane{}, false
 }
 
-// sessionOf finds what the client in a pane wrote of itself. Without a process
-// table the pane that the client names has to do.
-func sessionOf(p tmux.Pane, table processes, sessions []transcript.Session) *transcript.Session {
+// sessionOf finds what the client in a pane wrote of itself, and not what one wrote
+// that it has started. Without a process table the pane that the client names has
+// to do.
+func sessionOf(p tmux.Pane, table processes, sessions []transcript.Session) (of *transcript.Session) {
 	for _, s := range sessions {
 		if !s.Alive || s.Kind != "" && s.Kind != "interactive" {
 			continue
 		}
-		if table != nil && table.under(s.PID, p.PID) || table == nil && s.Pane != "" && s.Pane == p.ID {
+		if table == nil && s.Pane != "" && s.Pane == p.ID {
 			return &s
 		}
+		if table != nil && table.under(s.PID, p.PID) && (of == nil || table.under(of.PID, s.PID)) {
+			of = &s
+		}
 	}
-	return nil
+	return of
 }
 
 func evidence(p tmux.Pane, s *transcript.Session, proc detect.Process, sys system) detect.Evidence {

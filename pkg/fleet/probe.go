@@ -23,6 +23,9 @@ type seen struct {
 	evidence detect.Evidence
 	home     string   // the workdir as the host resolved it; empty when it is missing
 	jobs     []string // what else runs under the pane than shells and the client
+	behind   bool     // it was launched before the token's file was written
+	client   int      // the client's process; 0 when none is known to run in the pane
+	around            // the client
 }
 
 // group is what one probe asks for: hosts on the same machine with the same
@@ -51,10 +54,12 @@ func groups(hosts []Host) []group {
 }
 
 // systemFragment prints the host's clock, its time zone by name and by offset,
-// and the editor modes that the client's settings name.
+// the editor modes that the client's settings name, and when EnvFile was written,
+// which GNU's and busybox's stat tell in one way and those of the BSDs in another.
 const systemFragment = `date '+%s %z'
 zone=${TZ:-$(readlink /etc/localtime 2>/dev/null)}; printf '%s\n' "${zone##*/zoneinfo/}"
 for f in "$HOME/.claude.json" "$HOME/.claude/settings.json"; do [ -f "$f" ] && head -c 4194304 "$f" 2>/dev/null; done | LC_ALL=C grep -a -o '"editorMode" *: *"[a-zA-Z]*"' | tail -n 1
+f=$HOME/` + EnvFile + `; [ ! -f "$f" ] || echo "login $(stat -c %Y "$f" 2>/dev/null || stat -f %m "$f" 2>/dev/null)"
 :`
 
 // look looks at every host of a group with one script.
@@ -130,6 +135,8 @@ type system struct {
 	now  time.Time // by the host's clock
 	zone *time.Location
 	vim  bool
+	// login is when the file of the token was written; zero where there is none.
+	login time.Time
 }
 
 func parseSystem(out []byte) system {
@@ -152,6 +159,12 @@ func parseSystem(out []byte) system {
 	if sys.zone != nil {
 		sys.now = sys.now.In(sys.zone)
 	}
-	sys.vim = len(lines) > 2 && strings.Contains(lines[2], `"vim"`)
+	for _, line := range lines[min(2, len(lines)):] {
+		written, ok := strings.CutPrefix(line, "login ")
+		if n, err := strconv.ParseInt(written, 10, 64); ok && err == nil {
+			sys.login = time.Unix(n, 0)
+		}
+		sys.vim = sys.vim || !ok && strings.Contains(line, `"vim"`)
+	}
 	return sys
 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/claude-fleet/claude-fleet/pkg/detect"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -94,9 +94,9 @@ func (p prompt) pieces(look seen) []string {
 		version = look.session.Version
 	}
 	switch {
-	case len(p.chunks) < 2, !forReader(look.Input.Mark) && atLeast(version, 2, 1, 300):
+	case len(p.chunks) < 2, !forReader(look.Input.Mark) && detect.VersionAtLeast(version, "2.1.300"):
 		return p.chunks
-	case !atLeast(version, 2, 1, 217):
+	case !detect.VersionAtLeast(version, "2.1.217"):
 		return []string{strings.Join(p.chunks, "")}
 	}
 	rows := 0
@@ -119,22 +119,6 @@ const (
 	boxFrame   = 4  // columns that a box takes beside its text
 	rowsAround = 12 // rows that a client wants besides its box: rules, footer, status lines, the end of the talk
 )
-
-// atLeast compares a version of the client, such as "2.1.332". One that is not
-// known counts as old.
-func atLeast(version string, want ...int) bool {
-	parts := strings.Split(version, ".")
-	for i, w := range want {
-		if i >= len(parts) {
-			return false
-		}
-		n, err := strconv.Atoi(parts[i])
-		if err != nil || n != w {
-			return err == nil && n > w
-		}
-	}
-	return true
-}
 
 // forReader tells the input line of the layout for screen readers by its mark.
 func forReader(mark string) bool { return strings.HasPrefix(mark, "$") }

@@ -105,14 +105,6 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-func TestAtLeast(t *testing.T) {
-	for version, want := range map[string]bool{"2.1.202": true, "2.1.203": true, "2.2.0": true, "3.0": true, "2.1.85": false, "2.0.999": false, "1.9.9": false, "2.1": false, "": false, "x": false, "2.1.202-beta": false} {
-		if got := atLeast(version, 2, 1, 202); got != want {
-			t.Errorf("%q: %v", version, got)
-		}
-	}
-}
-
 // TestRestoredAs holds that only a whole prompt counts as put back.
 func TestRestoredAs(t *testing.T) {
 	const framed = "\n\n<pasted_content id=\"1a\">\nlong\n</pasted_content id=\"1a\">\n"

@@ -232,20 +232,22 @@ func sendHint(s Status) string {
 	case detect.Busy:
 		return "wait with: claude-fleet wait " + name + "; or let the client queue it with --queue, or interrupt the turn with --force"
 	case detect.Gate:
-		hint := "answer the dialog with: claude-fleet attach " + name
-		if s.Dialog != nil && len(s.Dialog.Options) > 0 {
-			hint += " (it asks: " + cut(neutral(strings.Join(s.Dialog.Options, " / ")), 80) + ")"
+		if s.Dialog == nil || len(s.Dialog.Options) == 0 {
+			return "answer the dialog with: claude-fleet attach " + name
 		}
-		return hint
+		return "answer the dialog with: claude-fleet answer " + name + " LABEL (it asks: " + cut(neutral(strings.Join(s.Dialog.Options, " / ")), 80) + ")"
 	case detect.Limited:
 		if s.ResetAt != nil {
 			return "the usage limit resets at " + s.ResetAt.Local().Format("2006-01-02 15:04 MST")
 		}
 		return "wait for the usage limit to reset"
 	case detect.Unauth:
-		return "log in there: claude-fleet attach " + name + ", then /login"
+		return "give it a token with: claude-fleet reauth " + name + "; or log in there: claude-fleet attach " + name + ", then /login"
 	case detect.Down, detect.Crashed:
 		return "start it with: claude-fleet up " + name
+	}
+	if s.Rule == "no-tmux" {
+		return "see what is missing there, and how to install it, with: claude-fleet doctor " + name
 	}
 	return fmt.Sprintf("see what is on its screen with: claude-fleet explain %s", name)
 }

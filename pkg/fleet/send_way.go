@@ -133,7 +133,7 @@ func (s *sending) step(ctx context.Context, look seen, name, key string, done fu
 // stepNames says in words what each step is for.
 var stepNames = map[string]string{
 	"interrupt": "interrupting the turn", "interrupt again": "interrupting the turn", "stash": "putting the draft aside", "unstash": "putting the draft back",
-	"insert": "leaving vim's NORMAL mode", "back": "taking a letter back", "clear": "taking the interrupted prompt out of the box",
+	"insert": "leaving vim's NORMAL mode", "append": "leaving vim's NORMAL mode", "back": "taking a letter back", "clear": "taking the interrupted prompt out of the box",
 }
 
 func (s *sending) stepFailed(look seen, name string) error {
@@ -205,6 +205,9 @@ func solid(text string) string {
 }
 
 func (s *sending) clear(ctx context.Context, look seen) error {
+	if look.VimNormal && !s.did["append"] {
+		return s.append(ctx, look)
+	}
 	err := tmux.ClearInput(ctx, s.f.conn(s.h), tmux.Clear{
 		Guard: tmux.GuardOf(*look.pane), Marks: []string{look.Input.Mark}, More: boxMore, Erase: eraseKey, Rows: look.pane.Height + len(look.Draft)/20,
 	})
@@ -235,4 +238,17 @@ func (s *sending) insert(ctx context.Context, look seen) error {
 		return err
 	}
 	return s.stepFailed(now, "insert")
+}
+
+// append brings a box with a draft from vim's NORMAL mode into INSERT behind the
+// draft's end. In NORMAL the cursor stands on the last letter, which the erasing key
+// leaves (2.1.332). Where no mode was the matter, the letter is taken back.
+func (s *sending) append(ctx context.Context, look seen) error {
+	const key = "A"
+	now, err := s.step(ctx, look, "append", key, func(now seen) bool { return now.State != detect.Ready || !now.VimNormal || now.Draft != look.Draft })
+	if err != nil || now.Draft != look.Draft+key {
+		return err
+	}
+	_, err = s.step(ctx, now, "back", "BSpace", func(now seen) bool { return now.Draft == look.Draft })
+	return err
 }

@@ -165,7 +165,7 @@ func (w *turnWait) rests(s seen, records []transcript.Record, begun bool) (over 
 	}
 	// From 2.1.202 on every turn that ends says so. Those before say at least what
 	// the model said.
-	if w.turn.Text != "" && (s.session == nil || !atLeast(s.session.Version, 2, 1, 202)) {
+	if w.turn.Text != "" && (s.session == nil || !detect.VersionAtLeast(s.session.Version, "2.1.202")) {
 		return true, nil
 	}
 	return fail("the prompt was accepted, and its turn was broken off: the session is ready, and no end of it is recorded")

@@ -3,11 +3,7 @@ package fleet
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"iter"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/claude-fleet/claude-fleet/pkg/detect"
@@ -35,25 +31,43 @@ var inherited = []string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SS
 type UpResult struct {
 	Status Status   // as last seen
 	Did    []string // what was done, in order; empty when there was nothing to do
-	Err    error    // an *Error; nil when the session ended ready, busy or limited
+	// Kept says what keeps a session that was started when the login ends by which
+	// it was: the user's systemd unit, a scope of the user's systemd, or nothing.
+	Kept tmux.Kept
+	// Notes are what a person should know although it went on: that the unit is
+	// another session's, or that the session ends with the last login.
+	Notes []string
+	// Err is nil when the session ended ready, busy or limited, else an *Error. It
+	// is over ErrNotBegun for a host that was left as it was found.
+	Err error
 }
 
 // MarshalJSON writes the result as one object; error and hint are empty when
 // there is none.
-func (r UpResult) MarshalJSON() ([]byte, error) {
-	j := struct {
-		Status Status   `json:"status"`
-		Did    []string `json:"did"`
-		Error  string   `json:"error"`
-		Hint   string   `json:"hint"`
-	}{Status: r.Status, Did: r.Did}
+func (r UpResult) MarshalJSON() ([]byte, error) { return json.Marshal(r.json()) }
+
+// upJSON is the form that scripts read. Fields are only ever added.
+type upJSON struct {
+	Status Status   `json:"status"`
+	Did    []string `json:"did"`
+	Kept   string   `json:"kept"`
+	Notes  []string `json:"notes"`
+	Error  string   `json:"error"`
+	Hint   string   `json:"hint"`
+}
+
+func (r UpResult) json() upJSON {
+	j := upJSON{Status: r.Status, Did: r.Did, Kept: string(r.Kept), Notes: r.Notes}
 	if j.Did == nil {
 		j.Did = []string{}
+	}
+	if j.Notes == nil {
+		j.Notes = []string{}
 	}
 	if r.Err != nil {
 		j.Error, j.Hint = r.Err.Error(), HintOf(r.Err)
 	}
-	return json.Marshal(j)
+	return j
 }
 
 // Up brings the sessions of hosts up, each as gently as it can be: a session
@@ -62,239 +76,43 @@ func (r UpResult) MarshalJSON() ([]byte, error) {
 // bypassed permissions) are accepted by their labels. Nothing else is answered,
 // and a session that runs is left alone. Results are yielded as they come; for
 // no host there are none.
+//
+// Clients that find no valid login may share one that has run out, and each that
+// starts makes that worse. So few are started at first, more as some come up, and
+// none any more once unauthLimit hosts have turned out to have none: the others
+// are left as they were, which is an *Error of ClassRefused over ErrNotBegun.
 func (f *Fleet) Up(ctx context.Context, hosts ...Host) iter.Seq[UpResult] {
+	g := newStarts()
 	return stream(ctx, hosts, func(ctx context.Context, h Host, emit func(UpResult)) {
-		emit(f.climb(ctx, h, climb{}))
+		emit(f.upOne(ctx, h, g))
 	})
 }
 
-// Restart ends what runs in a host's session, a turn as well, and starts the
-// client anew with the conversation it had. A session that is down is started.
-func (f *Fleet) Restart(ctx context.Context, name string) (UpResult, error) {
-	h, err := f.host(name)
-	if err != nil {
-		return UpResult{}, err
-	}
+// upOne looks at a host, and once it may be started takes it up.
+func (f *Fleet) upOne(ctx context.Context, h Host, g *starts) UpResult {
 	s := f.probeOne(ctx, h)
-	if s.Err != nil {
-		return UpResult{Status: s.Status, Err: s.Err}, s.Err
-	}
-	var c climb
-	if s.pane != nil {
-		id := ""
-		if s.session != nil && s.session.Size > 0 {
-			id = s.session.ID
-		} else if id, err = f.lastConversation(ctx, s); err != nil {
-			return UpResult{Status: s.Status, Err: err}, err
-		}
-		if err := tmux.Relaunch(ctx, f.conn(h), s.pane.ID, nil, launch(h, id)); err != nil {
-			err = failed(h.Name, "restarting", err)
-			return UpResult{Status: s.Status, Err: err}, err
-		}
-		c = climb{launched: true, resumed: id != "", did: []string{launchWords("relaunched", h, id)}}
-	} else if s.State != detect.Down {
-		err := &Error{Class: ClassRefused, Host: h.Name, State: s.State, Rule: s.Rule, Msg: "not restarted: " + s.Why, Err: nil}
-		return UpResult{Status: s.Status, Err: err}, err
-	}
-	r := f.climb(ctx, h, c)
-	return r, r.Err
-}
-
-// climb is how far one host has come on its way up.
-type climb struct {
-	did      []string
-	launched bool // by us: what the screen does not yet tell will come
-	resumed  bool // the launch asked for a conversation
-	fresh    bool // a launch without one was tried
-	unknown  time.Time
-}
-
-// climb looks, takes one step, and looks again, until there is nothing to do or
-// nothing that may be done.
-func (f *Fleet) climb(ctx context.Context, h Host, c climb) UpResult {
-	ctx, cancel := f.conns.WithTimeout(ctx, upLimit)
-	defer cancel()
-	tick := time.NewTicker(upTick)
-	defer tick.Stop()
-	var last seen
-	for {
-		s := f.probeOne(ctx, h)
-		if s.Err != nil && ctx.Err() != nil && last.State != "" {
-			s = last // it is our time that ran out, not the host's
-		}
-		last = s
-		done, err := f.step(ctx, h, s, &c)
-		if !done && ctx.Err() != nil {
-			done, err = true, &Error{Class: ClassFailed, Host: h.Name, State: s.State, Rule: s.Rule,
-				Msg:  fmt.Sprintf("not ready in %s; it is %s (%s)", upLimit, s.State, s.Why),
-				Hint: "see its screen with: claude-fleet attach " + h.Name, Err: context.Cause(ctx)}
-		}
-		if done {
-			return UpResult{Status: s.Status, Did: c.did, Err: err}
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-		}
-	}
-}
-
-// step does the one thing that a state asks for. It is done when the host is
-// up, or when no further step may be taken: then err says why.
-func (f *Fleet) step(ctx context.Context, h Host, s seen, c *climb) (done bool, err error) {
-	stop := func(class Class, msg, hint string) (bool, error) {
-		return true, &Error{Class: class, Host: h.Name, State: s.State, Rule: s.Rule, Msg: msg, Hint: hint}
-	}
-	if s.State != detect.Unknown {
-		c.unknown = time.Time{}
-	}
 	switch s.State {
-	case detect.Unreachable:
-		return true, s.Err
-	case detect.Ready, detect.Busy, detect.Limited:
-		f.remember(ctx, s)
-		return true, nil
 	case detect.Unauth:
-		return stop(ClassFailed, "the client has no valid login", sendHint(s.Status))
-	case detect.Gate:
-		return f.answerStart(ctx, h, s, c)
-	case detect.Down:
-		if c.launched {
-			return stop(ClassFailed, "the session ended as soon as it was started", "run the command there by hand: "+h.Command)
-		}
-		if _, err := tmux.Start(ctx, f.conn(h), h.Session, launch(h, "")); err != nil {
-			return true, launchError(h, "starting", err)
-		}
-		c.launched = true
-		c.did = append(c.did, launchWords("started", h, ""))
-		return false, nil
-	case detect.Crashed:
-		return f.relaunch(ctx, h, s, c)
+		g.found()
+		return f.climb(ctx, h, climb{})
+	case detect.Down, detect.Crashed, detect.Gate, detect.Unknown:
+	default:
+		return f.climb(ctx, h, climb{}) // there is nothing to start
 	}
-	switch {
-	case s.Rule == "starting" || c.launched || s.pane != nil && s.launchedWithin(startGrace):
-		return false, nil
-	case c.unknown.IsZero():
-		c.unknown = time.Now()
-		return false, nil
-	case time.Since(c.unknown) < unknownGrace && s.pane != nil:
-		return false, nil
+	if err := g.begin(ctx); err != nil {
+		return UpResult{Status: s.Status, Err: notBegun(ctx, s, err, "up")}
 	}
-	return stop(ClassRefused, "not touched: what it shows is not known ("+s.Why+")",
-		"look at it with: claude-fleet attach "+h.Name+"; claude-fleet restart "+h.Name+" is the blunt way")
+	r := f.climb(ctx, h, climb{})
+	g.end(r.Status.State)
+	return r
 }
 
-// relaunch brings the client back into its pane: with the conversation, and
-// once without it if the client would not have it.
-func (f *Fleet) relaunch(ctx context.Context, h Host, s seen, c *climb) (bool, error) {
-	id := ""
-	if len(s.jobs) > 0 {
-		if c.launched { // an older client is called node until it has drawn its first screen
-			return false, nil
-		}
-		return true, &Error{Class: ClassRefused, Host: h.Name, State: s.State, Rule: s.Rule,
-			Msg:  "the client is gone, but something else runs in the session and would be ended: " + cut(neutral(strings.Join(s.jobs, ", ")), 80),
-			Hint: "end it there (claude-fleet attach " + h.Name + "), or end it all with: claude-fleet restart " + h.Name}
+// notBegun is why a host was not begun, of which begin said err.
+func notBegun(ctx context.Context, s seen, err error, verb string) *Error {
+	e := &Error{Class: ClassRefused, Host: s.Host.Name, State: s.State, Rule: s.Rule,
+		Msg: "not begun: " + err.Error(), Hint: "log in on one of them, then run " + verb + " again", Err: err}
+	if ctx.Err() != nil {
+		e.Class, e.Msg, e.Hint = ClassFailed, "interrupted before it was begun", ""
 	}
-	if c.launched && s.pane.Ended && s.pane.ExitCode == exitNotFound {
-		return true, &Error{Class: ClassFailed, Host: h.Name, State: s.State, Rule: s.Rule, Msg: "the command was not found there: " + h.Command,
-			Hint: "install the client on the host, or name it by its path with command in fleet.conf"}
-	}
-	if c.launched && !c.resumed || c.fresh {
-		why := s.Why
-		if s.pane.Ended {
-			why = fmt.Sprintf("exit code %d", s.pane.ExitCode)
-		}
-		if said := lastWords(s.pane); said != "" {
-			why += "; it said: " + said
-		}
-		return true, &Error{Class: ClassFailed, Host: h.Name, State: s.State, Rule: s.Rule, Msg: "the client ended as soon as it was started (" + why + ")",
-			Hint: "see what it said with: claude-fleet attach " + h.Name}
-	}
-	if c.launched {
-		c.fresh = true
-	} else {
-		var err error
-		if id, err = f.lastConversation(ctx, s); err != nil {
-			return true, err
-		}
-	}
-	g := tmux.GuardOf(*s.pane)
-	switch err := tmux.Relaunch(ctx, f.conn(h), s.pane.ID, &g, launch(h, id)); {
-	case errors.Is(err, tmux.ErrChanged), errors.Is(err, tmux.ErrLocked):
-		return false, nil // somebody is at it: look again
-	case err != nil:
-		return true, launchError(h, "relaunching", err)
-	}
-	c.launched, c.resumed = true, id != ""
-	c.did = append(c.did, launchWords("relaunched", h, id))
-	return false, nil
-}
-
-// answerStart takes one step through a start-up dialog: one key towards the
-// label, or Enter once it is selected. The key is pressed only while the screen
-// is still the one that was judged.
-func (f *Fleet) answerStart(ctx context.Context, h Host, s seen, c *climb) (bool, error) {
-	name, option, ok := startAnswer(s.Dialog, string(s.pane.Screen))
-	if !ok {
-		return true, &Error{Class: ClassRefused, Host: h.Name, State: s.State, Rule: s.Rule, Msg: "a dialog waits that only a person may answer", Hint: sendHint(s.Status)}
-	}
-	key := "Enter"
-	switch {
-	case s.Dialog.Selected < option:
-		key = "Down"
-	case s.Dialog.Selected > option:
-		key = "Up"
-	}
-	switch err := tmux.PressKey(ctx, f.conn(h), tmux.GuardOf(*s.pane), key); {
-	case errors.Is(err, tmux.ErrChanged):
-		return false, nil
-	case err != nil:
-		return true, failed(h.Name, "answering the "+name+" dialog", err)
-	}
-	c.launched = true // what follows is the client's start
-	if key == "Enter" {
-		c.did = append(c.did, "accepted the "+name+" dialog")
-	}
-	return false, nil
-}
-
-// lastWords are the last rows of a pane above its cursor, where a shell waits
-// now, in one line.
-func lastWords(p *tmux.Pane) string {
-	rows := screenLines(p.Screen)
-	rows = rows[:min(len(rows), max(0, p.CursorY))]
-	var words []string
-	for _, row := range slices.Backward(rows) {
-		if row = strings.TrimSpace(row); row == "" || len(words) == 3 {
-			if len(words) > 0 {
-				break
-			}
-			continue
-		}
-		words = append([]string{row}, words...)
-	}
-	return cut(strings.Join(words, " "), 200)
-}
-
-func launch(h Host, conversation string) tmux.Launch {
-	return tmux.Launch{Dir: h.Workdir, Command: resuming(h.Command, conversation), Unset: inherited}
-}
-
-func launchWords(verb string, h Host, conversation string) string {
-	if conversation != "" && resuming(h.Command, conversation) != h.Command {
-		return verb + " with conversation " + conversation
-	}
-	return verb
-}
-
-func launchError(h Host, doing string, err error) error {
-	switch {
-	case errors.Is(err, tmux.ErrNoDirectory):
-		return &Error{Class: ClassFailed, Host: h.Name, Msg: fmt.Sprintf("the workdir %s does not exist there", h.Workdir),
-			Hint: "make it there, or set another workdir for " + h.Name + " in fleet.conf", Err: err}
-	case errors.Is(err, tmux.ErrNotInstalled):
-		return &Error{Class: ClassFailed, Host: h.Name, Msg: err.Error(), Hint: "install tmux on the host", Err: err}
-	}
-	return failed(h.Name, doing, err)
+	return e
 }

@@ -23,9 +23,12 @@ var (
 	// ErrLeft means: what stood in the input line could not be taken out, or not
 	// all of it.
 	ErrLeft = errors.New("what is in the input line could not be taken out")
-	// ErrVanished means: a new session was gone at once, as with destroy-unattached
-	// in tmux.conf or a command that could not run.
-	ErrVanished = errors.New("the session was gone as soon as it was made; see destroy-unattached in ~/.tmux.conf there")
+	// ErrVanished means: a new session was gone at once, as with a command that
+	// could not run.
+	ErrVanished = errors.New("the session was gone as soon as it was made; start one there by hand and see: tmux new-session")
+	// ErrUnattached means: a new session was gone at once, because the tmux there is
+	// set to end a session that no terminal is attached to.
+	ErrUnattached = errors.New("destroy-unattached is on in the tmux.conf there, which ends a session that no terminal is attached to")
 	// ErrNoSession means: there is no session or pane of that name.
 	ErrNoSession = errors.New("no such tmux session")
 )

@@ -13,7 +13,20 @@ type Launch struct {
 	Dir     string   // a leading ~ is the machine's home directory
 	Command string   // sh text
 	Unset   []string // environment variables that it must not inherit from the server
+	// EnvFile is a file of NAME=value lines, by its path below the home of the
+	// account, which the command alone has in its environment: neither the tmux
+	// server nor the shell that is left when the command has ended. A value is what
+	// stands behind the first "=", to the letter; other lines are passed over. The
+	// file is read when the command starts, and only if it is a regular file of the
+	// account's own that nobody else has access to: else the pane says why not. Empty
+	// is none, and there need not be one.
+	EnvFile string
 }
+
+// Words are the words of a command that launches l in a pane, to be followed by
+// the directory, with a slash at its end, and the PATH of whoever launches it. A
+// ";" that ends a word would be tmux's own.
+func (l Launch) Words() []string { return []string{"/bin/sh", "-c", launcher, "sh", l.program()} }
 
 // Size of a new session's window until a client attaches: wide enough that a
 // program cuts nothing off its status line.
@@ -40,6 +53,16 @@ esac`
 // colours, key encodings.
 const terminalReset = `printf '\033[?1049l\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[?1004l\033[?2004l\033[?1l\033>\033[<u\033[>4;0m\033[?25h\033[0m\r\n'; stty sane`
 
+// locale sees to a locale whose characters are UTF-8, where the environment has
+// none: what a program draws is made of them. Which ones there are is asked, since
+// many programs complain of one that there is not; musl has no list and takes any.
+const locale = `case ${LC_ALL:-${LC_CTYPE:-${LANG:-}}} in
+  *[Uu][Tt][Ff]8*|*[Uu][Tt][Ff]-8*) ;;
+  *) LC_CTYPE=$(locale -a 2>/dev/null | LC_ALL=C grep -i -E '^(C|en_US)\.utf-?8$' | head -n 1)
+    unset LC_ALL; LC_CTYPE=${LC_CTYPE:-C.UTF-8}; export LC_CTYPE ;;
+esac
+`
+
 // program is what the inner sh runs: the command, and after it a login shell,
 // so that the session stands when the command ends and a person finds a prompt
 // there. The command's exit code is left in EndedOption. It runs in a subshell,
@@ -50,40 +73,23 @@ const terminalReset = `printf '\033[?1049l\033[?1000l\033[?1002l\033[?1003l\033[
 // Debian: what the login shell lacks is appended.
 func (l Launch) program() string {
 	unset := strings.Join(append([]string{"FLEET_RUN", "FLEET_DIR", "FLEET_PATH"}, l.Unset...), " ")
-	return "PATH=$PATH:$FLEET_PATH; fleet_dir=$FLEET_DIR; export PATH; unset CDPATH " + unset + "\ntrap : INT QUIT\n" +
-		"if cd -- \"$fleet_dir\"; then (unset fleet_dir; eval " + transport.Quote(l.Command) + "\n); else (exit 1); fi\n" +
+	env := ""
+	if l.EnvFile != "" {
+		env = ReadEnvFile(l.EnvFile)
+	}
+	return "PATH=$PATH:$FLEET_PATH; fleet_dir=$FLEET_DIR; export PATH; unset CDPATH " + unset + "\n" + locale + "trap : INT QUIT\n" +
+		"if cd -- \"$fleet_dir\"; then (unset fleet_dir; " + env + "eval " + transport.Quote(l.Command) + "\n); else (exit 1); fi\n" +
 		"fleet_code=$?; (trap '' INT QUIT; exec tmux -u set-option -p -t \"$TMUX_PANE\" " + EndedOption + " \"$fleet_code\" 2>/dev/null); unset fleet_code\n" +
 		terminalReset + "\nexec \"${SHELL:-/bin/sh}\" -l\n"
 }
 
 // script checks the directory, goes there, and sets the variables that the tmux
-// command below it uses. The dot keeps trailing newlines of a name.
+// command below it uses. The dot keeps trailing newlines of a name, the slash a
+// semicolon at its end from tmux, which would take it for its own.
 func (l Launch) script(nonce string) string {
 	return fmt.Sprintf("command -v tmux >/dev/null 2>&1 || { echo '%[1]s missing'; exit 0; }\n"+
 		"unset CDPATH; dir=%[2]s\n[ -d \"$dir\" ] && cd -- \"$dir\" 2>/dev/null || { echo '%[1]s nodir'; exit 0; }\ndir=$(pwd; echo .); dir=${dir%%??}\n",
-		nonce, DirWord(l.Dir)) + assign("launcher", launcher) + assign("program", l.program())
-}
-
-// Start makes a detached session and launches the command in it. It returns
-// the pane's id. A session of that name that exists already is left alone and
-// its first pane returned, so that two callers at once start one session.
-// The errors are ErrNotInstalled, ErrNoDirectory, ErrVanished, *ServerError and
-// the runner's.
-func Start(ctx context.Context, r Runner, session string, l Launch) (pane string, err error) {
-	n := newNonce()
-	return launched(answer(ctx, r, n, l.script(n)+assign("session", session)+fmt.Sprintf(`# A line of another kind may come with the id, as a warning of the loader.
-id() { printf '%%s\n' "$said" | sed -n '/^%%[0-9][0-9]*$/p' | head -n 1; }
-if said=$(tmux -u new-session -d -P -F '#{pane_id}' -s "$session" -x %[1]d -y %[2]d -- /bin/sh -c "$launcher" sh "$program" "$dir" "$PATH" 2>&1); then
-  pane=$(id)
-  tmux -u set-option -p -t "${pane:-none}" %[4]s "$(date +%%s)" 2>/dev/null || { echo '%[3]s vanished'; exit 0; }
-  echo '%[3]s started' "$pane"
-else
-  case $said in
-    *"duplicate session"*) said=$(tmux -u list-panes -s -t "=$session" -F '#{pane_id}'); echo '%[3]s started' "$(id)" ;;
-    *) printf '%%s failed %%s\n' '%[3]s' "$said" ;;
-  esac
-fi
-`, Cols, Rows, n, LaunchedOption)))
+		nonce, DirWord(l.Dir)) + "dir=${dir%/}/\n" + assign("launcher", launcher) + assign("program", l.program())
 }
 
 // Relaunch ends what runs in a pane and launches the command there instead; a
@@ -134,6 +140,8 @@ func launched(words []string, err error) (string, error) {
 		return "", ErrNoDirectory
 	case "vanished":
 		return "", ErrVanished
+	case "unattached":
+		return "", ErrUnattached
 	case "nosession":
 		return "", ErrNoSession
 	case "changed":

@@ -44,7 +44,7 @@ func TestStart(t *testing.T) {
 func TestStartDirectories(t *testing.T) {
 	m := newMachine(t, "", "CDPATH=/")
 	for i, name := range []string{
-		"with space", `q'uo"te`, "$(touch pwned)", "#(touch pwned)#{pane_id}", "a##[b %H", "-dash", "new\nline\n", "fünf", "~",
+		"with space", `q'uo"te`, "$(touch pwned)", "#(touch pwned)#{pane_id}", "a##[b %H", "-dash", "new\nline\n", "fünf", "~", "semicolon;", `back\\;`,
 	} {
 		m.mkdir("in/" + name)
 		m.start("s"+strconv.Itoa(i), Launch{Dir: "~/in/" + name, Command: "pwd -P " + m.into("out"+strconv.Itoa(i))})
@@ -105,10 +105,11 @@ func TestStartFails(t *testing.T) {
 		prepare func(m *machine)
 		ok      func(err error) bool
 	}{
-		"nothing amiss":      {"", func(*machine) {}, func(err error) bool { return err == nil }},
-		"error in tmux.conf": {"nonsense\n", func(*machine) {}, func(err error) bool { return err == nil }},
-		"destroy-unattached": {"set -g destroy-unattached on\n", func(*machine) {}, func(err error) bool { return errors.Is(err, ErrVanished) || errors.As(err, &said) }},
-		"not installed":      {"", func(m *machine) { m.onlyProgram("head") }, func(err error) bool { return errors.Is(err, ErrNotInstalled) }},
+		"nothing amiss":                  {"", func(*machine) {}, func(err error) bool { return err == nil }},
+		"error in tmux.conf":             {"nonsense\n", func(*machine) {}, func(err error) bool { return err == nil }},
+		"destroy-unattached":             {"set -g destroy-unattached on\n", func(*machine) {}, func(err error) bool { return errors.Is(err, ErrUnattached) }},
+		"a command that ends the server": {"set -g default-shell /bin/sh\nset-hook -g session-created kill-server\n", func(*machine) {}, func(err error) bool { return errors.Is(err, ErrVanished) || errors.As(err, &said) }},
+		"not installed":                  {"", func(m *machine) { m.onlyProgram("head") }, func(err error) bool { return errors.Is(err, ErrNotInstalled) }},
 		"other version": {"", func(m *machine) {
 			m.front("#!/bin/sh\necho 'protocol version mismatch (client 8, server 7)' >&2; exit 1\n")
 		},

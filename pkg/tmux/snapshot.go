@@ -72,6 +72,7 @@ func (s Snapshot) Session(name string) []Pane {
 // so that nothing a pane shows can pass for a record.
 type Query struct {
 	sessions []string
+	all      bool // whatever the sessions are called
 	nonce    string
 }
 
@@ -118,7 +119,7 @@ func (q Query) Fragment() string {
 		format("title", "#{pane_id}", "#{pane_title}"),
 		format("client", "#{pane_id}", "#{client_created}", "#{client_activity}"), n)
 	b.WriteString("printf '%s\\n' \"$panes\"\n")
-	if len(q.sessions) == 0 {
+	if len(q.sessions) == 0 && !q.all {
 		return b.String()
 	}
 	// display-message would expand the "%" of a pane id as a date, so the
@@ -131,7 +132,7 @@ func (q Query) Fragment() string {
     %[2]s) printf 'display-message -p -t "%%s" "%[1]s screen %%s #{cursor_x} #{cursor_y} #{pane_in_mode} #{alternate_on}"\ncapture-pane -p -e -t "%%s"\ndisplay-message -p "%[1]s end %%s"\n' "$id" "${id#?}" "$id" "${id#?}" ;;
   esac
 done | tmux -u source-file - 2>/dev/null
-`, n, strings.Join(q.sessions, "|"))
+`, n, q.pattern())
 	return b.String()
 }
 
@@ -188,7 +189,7 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 			return snap, &ServerError{Text: text}
 		case fields[0] == "pane":
 			snap.Running = true
-			if len(fields) < 2 || !wanted[fields[1]] {
+			if len(fields) < 2 || !q.all && !wanted[fields[1]] {
 				continue // whatever a stranger called a session, it can't spoil the rest
 			}
 			p, err := parsePane(fields[1:])

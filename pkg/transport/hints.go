@@ -30,7 +30,7 @@ func (e Endpoint) sshCommand(args ...string) string {
 	return Neutralise(line + " " + Quote(t.host))
 }
 
-// configHint says what to do about an ssh_config that cannot be gone by.
+// configHint says what to do about an ssh_config that is not valid.
 func (e Endpoint) configHint() string {
 	if e.ConfigFile != "" && e.ConfigFile != "none" {
 		if _, err := os.Stat(e.ConfigFile); errors.Is(err, fs.ErrNotExist) {

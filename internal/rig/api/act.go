@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -55,7 +56,11 @@ func (s *Server) act(ctx context.Context, t *turnReply) {
 	case verbBackground:
 		t.tool(s.nextID(), "Bash", object{"command": a.text, "description": "Run in the background", "run_in_background": true})
 	case verbWrite:
-		t.tool(s.nextID(), "Write", object{"file_path": a.text, "content": "written by the script\n"})
+		t.tool(s.nextID(), "Write", object{"file_path": a.text, "content": strings.Repeat("written by the script\n", max(1, a.lines))})
+	case verbFetch:
+		t.tool(s.nextID(), "WebFetch", object{"url": a.text, "prompt": "What does it say?"})
+	case verbCall:
+		t.tool(s.nextID(), a.text, object{})
 	case verbAgent, verbDelegate:
 		t.agent(s.nextID(), a)
 	case verbTask:

@@ -15,14 +15,17 @@
 //	SILENT name    the same, but wait before the first byte of the reply
 //	TOOL command   use Bash; after its result, `Done: tool finished`
 //	BACKGROUND command  the same, in the background
-//	WRITE path     use Write
+//	WRITE path     use Write; a number behind it is how many lines
+//	FETCH url      use WebFetch
+//	CALL name      use the tool of that name, with no input
 //	AGENT prompt   use a subagent, which gets that prompt
 //	DELEGATE prompt  the same, in the background
 //	COMPACT name   answer; and if the next thing asked for is a summary of the
 //	               talk, hold it until Server.Release(name)
 //	TASK           put a task on the list
-//	ASK            use AskUserQuestion; ASK MULTI asks one of many choices, and
-//	               ASK MANY asks two questions
+//	ASK            use AskUserQuestion; ASK MULTI asks one of many choices,
+//	               ASK MANY asks two questions, and ASK LONG one with options that
+//	               begin alike and take several rows each
 //	PLAN           use ExitPlanMode, where the client offers it
 //	ERR status     fail with that HTTP status, 400 to 599, and with the text
 //	               behind it where there is one

@@ -28,9 +28,10 @@ type wireMessage struct {
 type content []block
 
 type block struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
-	Name string `json:"name"`
+	Type    string  `json:"type"`
+	Text    string  `json:"text"`
+	Name    string  `json:"name"`
+	Content content `json:"content"` // of a tool result
 }
 
 func (c *content) UnmarshalJSON(raw []byte) error {
@@ -45,6 +46,17 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 	}
 	*c = blocks
 	return nil
+}
+
+// text is what the text blocks say, a line each.
+func (c content) text() string {
+	var texts []string
+	for _, b := range c {
+		if b.Type == "text" {
+			texts = append(texts, b.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
 }
 
 // session is the client's session id, which it sends as JSON inside a string.
@@ -76,6 +88,8 @@ type turn struct {
 	messages int
 	// results is how many tool results came after the prompt: 0 for a new turn.
 	results int
+	// result is the text of the newest of them.
+	result string
 	// compacting says that the client asks for a summary of the talk.
 	compacting bool
 }
@@ -92,10 +106,11 @@ func turnOf(messages []wireMessage) turn {
 			switch b.Type {
 			case "tool_result":
 				t.results++
+				t.result = b.Content.text()
 			case "text":
 				t.compacting = strings.HasPrefix(b.Text, compactBegin) || strings.HasPrefix(b.Text, compactBeginOld)
 				if text, ok := userText(b.Text); ok && !t.compacting {
-					t.prompt, t.results = text, 0
+					t.prompt, t.results, t.result = text, 0, ""
 				}
 			}
 		}

@@ -17,6 +17,9 @@ func userMessage(texts ...string) wireMessage {
 func TestTurnOf(t *testing.T) {
 	const note = "<system-reminder>\nSAY no\n</system-reminder>"
 	result := wireMessage{Role: "user", Content: content{{Type: "tool_result"}}}
+	said := func(texts ...string) wireMessage {
+		return wireMessage{Role: "user", Content: content{{Type: "tool_result", Content: userMessage(texts...).Content}}}
+	}
 	assistant := wireMessage{Role: "assistant", Content: content{{Type: "text", Text: "an answer"}}}
 	system := wireMessage{Role: "system", Content: content{{Type: "text", Text: "SAY no"}}}
 	for _, c := range []struct {
@@ -33,6 +36,8 @@ func TestTurnOf(t *testing.T) {
 		{"newest of two", []wireMessage{userMessage("one"), assistant, userMessage("two")}, turn{prompt: "two"}},
 		{"two in one message", []wireMessage{userMessage("one", "two")}, turn{prompt: "two"}},
 		{"tool result", []wireMessage{userMessage("one"), assistant, result}, turn{prompt: "one", results: 1}},
+		{"what a tool said", []wireMessage{userMessage("one"), said("x"), said("y", "z")}, turn{prompt: "one", results: 2, result: "y\nz"}},
+		{"what a tool said before", []wireMessage{userMessage("one"), said("x"), userMessage("two")}, turn{prompt: "two"}},
 		{"two tool results", []wireMessage{userMessage("one"), result, result}, turn{prompt: "one", results: 2}},
 		{"prompt after tool result", []wireMessage{userMessage("one"), result, userMessage("two")}, turn{prompt: "two"}},
 		{

@@ -30,6 +30,7 @@ type Request struct {
 	Kind    Kind
 	Session string // the client's session id
 	Prompt  string // the newest text of the user, as the client sent it
+	Result  string // the text of the newest tool result that came after it
 	Attempt int    // 1 for the first request of a turn, then one more a retry
 	Model   string
 	Token   string // the bearer token that the client showed
@@ -54,6 +55,7 @@ func (s *Server) record(req *wireRequest, now turn, header http.Header) Request 
 		Kind:    Prompt,
 		Session: req.session(),
 		Prompt:  now.prompt,
+		Result:  now.result,
 		Attempt: 1,
 		Model:   req.Model,
 		Token:   strings.TrimPrefix(header.Get("Authorization"), "Bearer "),

@@ -21,6 +21,8 @@ const (
 	verbTool       verb = "TOOL"
 	verbBackground verb = "BACKGROUND"
 	verbWrite      verb = "WRITE"
+	verbFetch      verb = "FETCH"
+	verbCall       verb = "CALL"
 	verbAgent      verb = "AGENT"
 	verbDelegate   verb = "DELEGATE"
 	verbTask       verb = "TASK"
@@ -47,13 +49,16 @@ type action struct {
 	length time.Duration
 	// status is the HTTP status of ERR.
 	status int
+	// lines is how many WRITE writes; 0 for one.
+	lines int
 }
 
-// The longest stream and the farthest reset that a prompt can ask for. A
-// larger number is a slip of the pen in a test.
+// The longest stream and file and the farthest reset that a prompt can ask for.
+// A larger number is a slip of the pen in a test.
 const (
 	maxStream = 10 * time.Minute
 	maxLimit  = 31 * 24 * time.Hour
+	maxLines  = 10_000
 )
 
 // parse finds the first line of a prompt that begins with a verb and has the
@@ -94,8 +99,15 @@ func parseVerb(v verb, arg string) (action, bool) {
 	case verbMarkdown:
 		_, known := texts[arg]
 		return action{verb: v, text: arg}, known
-	case verbSay, verbHold, verbWait, verbSilent, verbThink, verbTool, verbBackground, verbWrite, verbAgent, verbDelegate, verbCompact:
+	case verbSay, verbHold, verbWait, verbSilent, verbThink, verbTool, verbBackground, verbFetch, verbCall, verbAgent, verbDelegate, verbCompact:
 		return action{verb: v, text: arg}, arg != ""
+	case verbWrite:
+		path, number, _ := strings.Cut(arg, " ")
+		lines, err := strconv.Atoi(number)
+		if err != nil || lines < 1 || lines > maxLines {
+			path, lines = arg, 0 // a blank belongs to the path
+		}
+		return action{verb: v, text: path, lines: lines}, arg != ""
 	case verbStream:
 		length, ok := parseSeconds(arg, maxStream)
 		return action{verb: v, text: arg, length: length}, ok

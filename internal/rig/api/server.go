@@ -29,7 +29,8 @@ type Server struct {
 	last     map[string]seen // by session
 	holds    map[string]*hold
 	ids      int
-	open     int // turns that are being answered
+	open     int      // turns that are being answered
+	tokens   []string // that are taken; any where there are none
 }
 
 // hold is what `HOLD name` and `WAIT name` wait at.
@@ -90,6 +91,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method != http.MethodPost || r.URL.Path != "/v1/messages" {
 		_ = writeJSON(w, http.StatusOK, object{})
+		return
+	}
+	if !s.accepted(r) {
+		_ = writeError(w, http.StatusUnauthorized, "OAuth token has expired. Please obtain a new token or refresh your existing token.")
 		return
 	}
 	var req wireRequest

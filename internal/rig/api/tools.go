@@ -7,6 +7,7 @@ var questions = map[string][]object{
 	"":      {database},
 	"MULTI": {features},
 	"MANY":  {database, features},
+	"LONG":  {rollout},
 }
 
 var (
@@ -14,6 +15,11 @@ var (
 		"SQLite", "One file, no server", "Postgres", "A server of its own")
 	features = question("Which features should it have?", "Features", true,
 		"Search", "Find a record by its words", "Export", "Write all records to a file")
+	rollout = question("How shall the new version be brought to the machines, which can't all be reached at once and of which some are in use?", "Rollout", false,
+		"Roll out to every machine at once", "Each gets it as soon as it can be reached, and those that are in use are told so beforehand",
+		"Roll out to every machine that is idle, and to the others in the night of the same day", "Nobody is disturbed",
+		"Roll out in stages", "A tenth of the machines first, then half of them, then all; a stage begins when nobody has complained about the one before it for a day",
+		"Wait", "Nothing is done now")
 )
 
 // question has options of a label and a description each.

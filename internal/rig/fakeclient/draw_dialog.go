@@ -10,8 +10,13 @@ import (
 // draw is the dialog in rows, as 2.1.332 draws it, and the cursor on its
 // selected row. dir is what a permission is about.
 func (d *dialog) draw(width int, dir string) (rows []string, x, y int) {
-	if d.name == DialogQuestion {
+	switch d.name {
+	case DialogQuestion:
 		return d.drawQuestion(width)
+	case DialogBoxes:
+		return d.drawBoxes(width)
+	case DialogBypass:
+		return d.drawBypass(width)
 	}
 	edge := faint + strings.Repeat("╌", width)
 	rows = []string{
@@ -20,7 +25,7 @@ func (d *dialog) draw(width int, dir string) (rows []string, x, y int) {
 		" " + bold + `Tip: auto mode handles these prompts for you — choose "switch to auto mode" below`,
 		" " + grey + "Run the command",
 		edge,
-		" " + askedCommand,
+		" " + d.about,
 		edge,
 		" Do you want to proceed?",
 	}
@@ -48,7 +53,7 @@ func (d *dialog) drawQuestion(width int) (rows []string, x, y int) {
 		rule(grey, width),
 		onBlue + " ☐ Database ",
 		"",
-		bold + white + askedQuestion,
+		bold + white + d.about,
 		"",
 	}
 	for i, o := range d.options {

@@ -64,7 +64,7 @@ func (c *client) bring(f Fault) {
 		return
 	}
 	if f.Dialog != "" {
-		c.open(f.Dialog)
+		c.open(f)
 	}
 	if f.Survey {
 		c.survey = true

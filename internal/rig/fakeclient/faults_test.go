@@ -4,7 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -155,6 +157,39 @@ func TestKill(t *testing.T) {
 		t.Errorf("ended: exited %q, left %q", got, sessions())
 	}
 	b.shows("Resume this session with:", "--resume")
+}
+
+// TestTerm holds that SIGTERM ends a client in order, late where it is told so, and
+// not at all where it is deaf to it.
+func TestTerm(t *testing.T) {
+	b := start(t, fakeclient.Script{})
+	b.must("set-option", "-t", b.pane, "remain-on-exit", "on")
+	said := func(what string) int { return len(b.events(what)) }
+	for _, s := range []fakeclient.Script{{}, {TermLate: 700 * time.Millisecond}, {DeafTerm: true}} {
+		b.relaunch(s)
+		b.judged(detect.Ready)
+		pid, err := strconv.Atoi(strings.TrimSpace(b.must("display-message", "-p", "-t", b.pane, "#{pane_pid}")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now()
+		if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		b.eventually("SIGTERM to come", func() bool { return said(fakeclient.Terminated) == 1 })
+		if s.DeafTerm {
+			b.paste("hello") // it goes on
+			b.shows("hello")
+			if said(fakeclient.Exited) > 0 {
+				t.Error("the deaf one ended")
+			}
+			continue
+		}
+		b.eventually("the client to end", func() bool { return said(fakeclient.Exited) == 1 })
+		if d := time.Since(at); d < s.TermLate {
+			t.Errorf("it ended in %s, before %s", d, s.TermLate)
+		}
+	}
 }
 
 // TestRestless holds that the footer of a restless client changes by itself, and

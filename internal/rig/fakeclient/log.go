@@ -27,8 +27,10 @@ const (
 	Opened      = "opened"       // a dialog, by its name
 	DialogKey   = "dialog-key"   // a key or text that a dialog got
 	DialogPaste = "dialog-paste" // a paste that a dialog got
+	DialogDeaf  = "dialog-deaf"  // a key that the script made a dialog miss
 	Answered    = "answered"     // the label of the row that was chosen in a dialog, or what was typed there
 	Cancelled   = "cancelled"    // a dialog, by its name
+	Ticked      = "ticked"       // the label of a row whose box was ticked, or unticked
 	Surveyed    = "surveyed"     // the survey shows
 	Rated       = "rated"        // the digit that answered the survey
 	Stashed     = "stashed"      // a draft was put aside
@@ -36,6 +38,7 @@ const (
 	Cleared     = "cleared"      // a draft was dropped
 	Stalled     = "stalled"      // the terminal is not read
 	Killed      = "killed"       // the program ends as SIGKILL ends it
+	Terminated  = "terminated"   // a SIGTERM has come
 	Exited      = "exited"       // the program ends in order
 	Resized     = "resized"      // the terminal has a new size: columns, x, rows
 	Failed      = "failed"       // a file could not be written

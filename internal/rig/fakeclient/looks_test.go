@@ -98,6 +98,10 @@ func TestLooks(t *testing.T) {
 			{"gate-question-other-row", 14, func(b *bench) { b.keys("Down", "Down") }},
 			{"gate-question-typed", 14, func(b *bench) { b.keys("a third one") }},
 		}},
+		{asking(fakeclient.DialogBoxes), []look{
+			{"gate-question-multi", 14, (*bench).ask},
+			{"gate-question-multi-ticked", 14, func(b *bench) { b.keys("Enter", "Down") }},
+		}},
 		{asking(fakeclient.DialogPermission), []look{
 			{"gate-permission-bash", 14, (*bench).ask},
 			{"gate-permission-bash-other-row", 14, func(b *bench) { b.keys("Down") }},

@@ -66,6 +66,9 @@ type client struct {
 // Main is the program: it draws on the terminal that it was started on until it
 // is told to end, and returns the exit code.
 func Main(args []string) int {
+	if len(args) > 0 && args[0] == "setup-token" {
+		return setupToken()
+	}
 	a, done := parseArguments(args)
 	if done {
 		return 0
@@ -120,8 +123,11 @@ func newClient(a arguments) (*client, error) {
 
 // run is the program between the preparing of the terminal and its restoring.
 func (c *client) run() error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGHUP)
 	defer stop()
+	term := make(chan os.Signal, 1)
+	signal.Notify(term, syscall.SIGTERM)
+	defer signal.Stop(term)
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
@@ -157,6 +163,11 @@ func (c *client) run() error {
 			c.log.add(Resized, fmt.Sprintf("%dx%d", w, h))
 		case <-ctx.Done():
 			c.quit = true
+		case <-term:
+			c.log.add(Terminated, "")
+			if !c.script.DeafTerm {
+				c.after(c.script.TermLate, func() { c.quit = true })
+			}
 		}
 	}
 	c.log.add(Exited, "")

@@ -40,7 +40,23 @@ type Script struct {
 	// Restless is how often the footer changes while nothing happens; zero is never.
 	Restless time.Duration `json:",omitempty"`
 
+	// DeafChoices is how many keys a dialog misses before it takes one.
+	DeafChoices int `json:",omitempty"`
+	// DialogLate is how long at most the screen stands still behind each key that a
+	// dialog has taken; each time it is another part of that.
+	DialogLate time.Duration `json:",omitempty"`
+	// DialogFlicker is how often a dialog is drawn anew while it is up, half of it
+	// first; zero is never.
+	DialogFlicker time.Duration `json:",omitempty"`
+
+	// DeafTerm ignores SIGTERM, and TermLate is how long the end waits behind one.
+	DeafTerm bool          `json:",omitempty"`
+	TermLate time.Duration `json:",omitempty"`
+
 	Faults []Fault `json:",omitempty"`
+
+	// Setup says how `claude setup-token` goes.
+	Setup Setup `json:",omitzero"`
 }
 
 // Span is a range of bytes, as in a slice expression.
@@ -67,6 +83,7 @@ const (
 	OnTurn   = "turn"   // a turn has begun
 	OnIdle   = "idle"   // a turn has ended
 	OnFile   = "file"   // Fault.File is there
+	OnChoice = "choice" // a key has come to a dialog, and before it is taken
 )
 
 // Fault is something that goes wrong, or that a person does, at one moment.
@@ -81,8 +98,12 @@ type Fault struct {
 	// anything else is done.
 	After time.Duration `json:",omitempty"`
 
-	// Dialog opens one of the dialogs that are named below.
-	Dialog string `json:",omitempty"`
+	// Dialog opens one of the dialogs that are named below, in place of one that is
+	// up. About is what it asks about, in place of its usual words: a command or
+	// a question; Selected is the row that is selected at first.
+	Dialog   string `json:",omitempty"`
+	About    string `json:",omitempty"`
+	Selected int    `json:",omitempty"`
 	// Survey shows the survey above the box until it is answered.
 	Survey bool `json:",omitempty"`
 	// Keys come as though a person pressed them: "\r" is Enter, "\x1b" Escape.
@@ -99,6 +120,8 @@ type Fault struct {
 const (
 	DialogPermission = "permission" // may a command run: four rows, `1. Yes` chosen
 	DialogQuestion   = "question"   // a question: two answers, one to type, and a way out
+	DialogBoxes      = "boxes"      // a question with boxes to tick, and then a page to review
+	DialogBypass     = "bypass"     // bypassed permissions: `No, exit` ends the program
 )
 
 // folder holds the script, the log and the files of OnFile, below a home.
