@@ -2,10 +2,16 @@ package detect
 
 import (
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+)
+
+var (
+	silentRE  = regexp.MustCompile(`\x1b\[[0-9;:]*m|\x1b\][^\x00-\x1f\x7f]*(?:\x07|\x1b\\)|[\x0e\x0f\r]`)
+	controlRE = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f]`)
 )
 
 // provenReady checks a ready verdict from the evidence by other means than the
@@ -26,8 +32,11 @@ func provenReady(t testing.TB, e Evidence, v Verdict) {
 	if r := []rune(e.Title); len(r) > 0 && (r[0] > 0x2800 && r[0] <= 0x28ff || strings.ContainsRune("◐◑◒◓", r[0])) {
 		t.Errorf("ready under the title %q", e.Title)
 	}
-	// A byte that is no UTF-8 is drawn as a mark; Strip would take some for controls.
-	rows := strings.Split(strings.TrimRight(ansi.Strip(strings.ToValidUTF8(string(e.Screen), "\ufffd")), "\n "), "\n")
+	// Colours, links and changes of character set draw nothing; whatever else is
+	// no character is drawn as a mark.
+	text := silentRE.ReplaceAllString(strings.ToValidUTF8(string(e.Screen), "\ufffd"), "")
+	text = controlRE.ReplaceAllString(text, "\ufffd")
+	rows := strings.Split(strings.TrimRight(text, "\n "), "\n")
 	isRule := func(r string) bool {
 		return strings.HasPrefix(r, "───") || strings.HasPrefix(r, "━━━") || strings.HasPrefix(r, "▔▔▔")
 	}

@@ -28,12 +28,21 @@ func TestParseScreen(t *testing.T) {
 		{"joined", "👩‍💻!", 0, "👩‍💻!", 3, 0, -1},
 		{"combining", "e\u0301x", 0, "e\u0301x", 2, 0, -1},
 		{"emoji selector", "⚠\ufe0fx", 0, "⚠\ufe0fx", 3, 0, -1},
+		{"selector before the first character", "\ufe0f❯\u00a0a", 0, "\ufffd❯\u00a0a", 4, 0, -1},
 		{"tab", "a\tb", 0, "a       b", 9, 0, -1},
 		{"hyperlink", "\x1b]8;;http://h\x1b\\link\x1b]8;;\x1b\\", 0, "link", 4, 0, -1},
-		{"other escapes", "\x1b[2Ja\x1b(Bb\x1b[?25l", 0, "ab", 2, 0, -1},
-		{"controls", "a\x07\x08b", 0, "ab", 2, 0, -1},
+		{"link ended by a bell", "\x1b]8;;http://h\alink\x1b]8;;\a", 0, "link", 4, 0, -1},
+		{"link that never ends", "a\x1b]8;;x\n❯\u00a0b", 0, "a\ufffd]8;;x", 7, 0, -1},
+		{"row behind a link that never ends", "a\x1b]8;;x\n❯\u00a0b", 1, "❯\u00a0b", 3, 0, -1},
+		{"character sets and carriage returns", "a\x0eb\x0fc\r", 0, "abc", 3, 0, -1},
+		{"colour with colons", "\x1b[38:2::1:2:3ma\x1b[4:3mb", 0, "ab", 2, 0, -1},
+		// No capture holds these: none may hide what stands before or behind it.
+		{"other escapes", "\x1b[2Ja\x1b(Bb", 0, "\ufffd[2Ja\ufffd(Bb", 9, 0, -1},
+		{"escape before the glyph", "\x1b\x18❯\u00a0b", 0, "\ufffd\ufffd❯\u00a0b", 5, 0, -1},
+		{"a string that is no link", "\x1bX❯\u00a0b", 0, "\ufffdX❯\u00a0b", 5, 0, -1},
+		{"controls", "a\x07\x08b\x7f", 0, "a\ufffd\ufffdb\ufffd", 5, 0, -1},
 		{"broken UTF-8", "a\xffb", 0, "a", -1, 0, -1},
-		{"escape that never ends", "a\x1b[38;5", 0, "a", 1, 0, -1},
+		{"escape that never ends", "a\x1b[38;5", 0, "a\ufffd[38;5", 7, 0, -1},
 	}
 	for _, c := range cases {
 		var r reader
@@ -154,4 +163,21 @@ func FuzzSGR(f *testing.F) {
 			t.Errorf("%q: %+v, x/ansi gives %+v", ps, a.cur, b.cur)
 		}
 	})
+}
+
+// TestFrameIsUnaltered puts a mark that combines on each character of an idle
+// box's frame: it is no frame then.
+func TestFrameIsUnaltered(t *testing.T) {
+	rule := strings.Repeat("─", 40)
+	for _, mark := range []string{"", "\u0301", "\u20dd", "\u200d\u0301"} {
+		for _, glyph := range []string{"❯", ">"} {
+			for _, rows := range []string{rule + "\n" + glyph + mark + "\u00a0\n" + rule, "─" + mark + rule + "\n" + glyph + "\u00a0\n" + rule} {
+				var r reader
+				b, ok := r.parseScreen([]byte(rows), 41).findBox()
+				if got := ok && b.live && b.whole; got != (mark == "") {
+					t.Errorf("%q: a box: %v", rows, got)
+				}
+			}
+		}
+	}
 }
