@@ -149,13 +149,19 @@ const maxParallel = 64
 // goroutine. When the consumer stops or ctx ends, what is under way is cancelled
 // and waited for before stream returns.
 func stream[T, R any](ctx context.Context, items []T, work func(ctx context.Context, item T, emit func(R))) iter.Seq[R] {
+	return streamAll(ctx, items, maxParallel, work)
+}
+
+// streamAll is stream with another bound, for work that goes on until somebody
+// ends it: what waited for its turn behind that would wait for ever.
+func streamAll[T, R any](ctx context.Context, items []T, parallel int, work func(ctx context.Context, item T, emit func(R))) iter.Seq[R] {
 	return func(yield func(R) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		results := make(chan R)
 		go func() {
 			defer close(results)
-			p := pool.New().WithMaxGoroutines(maxParallel)
+			p := pool.New().WithMaxGoroutines(max(1, parallel))
 			for _, item := range items {
 				p.Go(func() { work(ctx, item, func(r R) { results <- r }) })
 			}

@@ -53,7 +53,7 @@ func (f *Fleet) Wait(ctx context.Context, o WaitOptions, hosts ...Host) iter.Seq
 		o.For = []detect.State{detect.Ready}
 	}
 	return func(yield func(Status) bool) {
-		w := waiting{fleet: f, WaitOptions: o, outer: ctx}
+		w := waiting{fleet: f, WaitOptions: o, outer: ctx, turns: make(chan struct{}, maxParallel)}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		if o.Timeout > 0 {
@@ -61,7 +61,8 @@ func (f *Fleet) Wait(ctx context.Context, o WaitOptions, hosts ...Host) iter.Seq
 			ctx, stop = f.conns.WithTimeout(ctx, o.Timeout)
 			defer stop()
 		}
-		for s := range stream(ctx, groups(hosts), w.group) {
+		gs := groups(hosts)
+		for s := range streamAll(ctx, gs, len(gs), w.group) {
 			if o.Any && s.Err == nil {
 				w.enough.Store(true)
 				cancel()
@@ -79,6 +80,7 @@ type waiting struct {
 	fleet  *Fleet
 	outer  context.Context // the caller's: it ends for another reason than the time
 	enough atomic.Bool     // with Any: one host is there
+	turns  chan struct{}   // at most so many looks at once
 }
 
 // group looks at the hosts of one group until all of them are done.
@@ -91,6 +93,7 @@ func (w *waiting) group(ctx context.Context, g group, emit func(Status)) {
 		now.hosts = left
 		left = nil
 		reached := false
+		w.turns <- struct{}{} // no long wait when ctx ends: those that look end then too
 		w.fleet.probe(ctx, now, func(_ int, s seen) {
 			before, seenBefore := last[s.Host.Name]
 			if s.State != detect.Unreachable || ctx.Err() == nil || !seenBefore {
@@ -103,6 +106,7 @@ func (w *waiting) group(ctx context.Context, g group, emit func(Status)) {
 			reached = reached || s.State != detect.Unreachable
 			left = append(left, s.Host)
 		})
+		<-w.turns
 		if len(left) == 0 {
 			return
 		}

@@ -1,0 +1,111 @@
+package fleet
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/claude-fleet/claude-fleet/pkg/detect"
+)
+
+// DefaultInterval is the time between two looks of Watch at one machine.
+const DefaultInterval = 5 * time.Second
+
+// minInterval keeps a mistaken unit from making one look follow another.
+const minInterval = 100 * time.Millisecond
+
+// WatchOptions says how Watch looks.
+type WatchOptions struct {
+	// Interval is the time between the beginnings of two looks at one machine; 0 is
+	// DefaultInterval, and a tenth of a second the least. A machine that answers more slowly is looked at as soon as it
+	// has answered.
+	Interval time.Duration
+	// Count is how often each machine is looked at; 0 is until the context ends.
+	Count int
+}
+
+// Watched is what one look of Watch found at one host.
+type Watched struct {
+	Status
+	Poll    int       // 1 for the first look at this host
+	Before  *Mark     // what the look before found; nil for the first
+	Changed bool      // it tells another thing than Before (see Mark.Same); false for the first
+	SeenAt  time.Time // by this machine's clock
+}
+
+// Watch looks at the hosts, all of them when none is given, again and again, and
+// yields each answer as it comes. Each machine is looked at in its own rhythm and
+// within its hosts' own deadline, so that a dead one holds up no other. While a
+// machine does not answer, the pause before the next look at it doubles, up to 16 s,
+// and where only a person can mend it (a refused login, a changed host key) it is a
+// minute, unless the interval is longer or there is a Count. It types nothing. What a look found that
+// ctx cut short is not yielded.
+func (f *Fleet) Watch(ctx context.Context, o WatchOptions, hosts ...Host) iter.Seq[Watched] {
+	if len(hosts) == 0 {
+		hosts = f.table.Hosts
+	}
+	return watch(ctx, o, groups(hosts), f.probe)
+}
+
+func watch(ctx context.Context, o WatchOptions, gs []group, look func(context.Context, group, func(int, seen))) iter.Seq[Watched] {
+	if o.Interval <= 0 {
+		o.Interval = DefaultInterval
+	}
+	o.Interval = max(o.Interval, minInterval)
+	w := watching{WatchOptions: o, look: look, turns: make(chan struct{}, maxParallel)}
+	return streamAll(ctx, gs, len(gs), w.group)
+}
+
+// watching is one call of Watch.
+type watching struct {
+	WatchOptions
+	look  func(context.Context, group, func(int, seen))
+	turns chan struct{} // at most so many looks at once
+}
+
+// group looks at the hosts of one group until there were enough looks.
+func (w *watching) group(ctx context.Context, g group, emit func(Watched)) {
+	before := Marks{}
+	var dead time.Duration
+	for poll := 1; w.Count == 0 || poll <= w.Count; poll++ {
+		select {
+		case w.turns <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		began, reached, mends := time.Now(), false, false
+		w.look(ctx, g, func(_ int, s seen) {
+			if ctx.Err() != nil {
+				return
+			}
+			now := Watched{Status: s.Status, Poll: poll, SeenAt: time.Now()}
+			if was, ok := before[s.Host.Name]; ok {
+				now.Before = &was
+				now.Changed = !was.Same(s.Mark(now.SeenAt))
+			}
+			before.Note(s.Status, now.SeenAt)
+			reached = reached || s.State != detect.Unreachable
+			mends = mends || mendsItself(s.Reason)
+			emit(now)
+		})
+		<-w.turns
+		pause := w.Interval
+		switch {
+		case reached || w.Count > 0:
+			dead = 0
+		case mends:
+			dead = min(max(2*dead, waitPause), maxWaitPause)
+			pause = max(pause, dead)
+		default:
+			pause = max(pause, personPause)
+		}
+		if poll == w.Count {
+			return
+		}
+		select {
+		case <-time.After(max(0, jittered(pause)-time.Since(began))):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
