@@ -53,7 +53,7 @@ func defaultConfigPath() string {
 	folder := os.Getenv("XDG_CONFIG_HOME")
 	// The XDG specification has a relative value ignored.
 	if !filepath.IsAbs(folder) {
-		home, err := os.UserHomeDir()
+		home, err := homeDir()
 		if err != nil {
 			return ""
 		}

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -176,7 +175,7 @@ func resolvePath(p *problems, r hostRow, s string) string {
 	var abs string
 	var err error
 	if rest, isHome := strings.CutPrefix(s, "~"); isHome {
-		if abs, err = os.UserHomeDir(); err == nil {
+		if abs, err = homeDir(); err == nil {
 			abs = filepath.Join(abs, rest)
 		}
 	} else if abs = s; !filepath.IsAbs(s) {

@@ -25,16 +25,27 @@ type localConn struct {
 
 // localCommand is /bin/sh as the other side of an SSH connection would be: in
 // the home directory, and without the operator's own tmux, whose variables
-// would decide which server a tmux command means.
+// would decide which server a tmux command means. HOME is always set.
 func localCommand(args ...string) *exec.Cmd {
 	cmd := exec.Command("/bin/sh", args...)
 	cmd.Env = localEnv(os.Environ())
-	if home, err := os.UserHomeDir(); err == nil {
-		if st, err := os.Stat(home); err == nil && st.IsDir() {
-			cmd.Dir = home
-		}
+	home := localHome()
+	if os.Getenv("HOME") == "" && home != "" {
+		cmd.Env = append(cmd.Env, "HOME="+home)
+	}
+	if st, err := os.Stat(home); err == nil && st.IsDir() {
+		cmd.Dir = home
 	}
 	return cmd
+}
+
+// localHome is $HOME, which a person may have set for a reason, else the account's:
+// cron and systemd services may have no HOME.
+func localHome() string {
+	if home := os.Getenv("HOME"); home != "" {
+		return home
+	}
+	return homeDir()
 }
 
 func localEnv(env []string) []string {
