@@ -1,8 +1,9 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 )
 
 func newStatus(a *app) *cobra.Command {
-	var check bool
+	var o statusFlags
 	cmd := &cobra.Command{
 		Use:   "status [host…|@tag…]",
 		Short: "Show the state of the sessions",
@@ -29,33 +30,66 @@ is over 90 % full or has under 2 GiB free), draft (somebody's text is in the inp
 box).
 
 With --check it prints nothing when all is well, else the rows of the hosts that
-need a person: every state but ready, busy and limited.` + exitStatus(0, 2, 7),
+need a person: every state but ready, busy and limited.
+
+With --changed it prints the hosts whose state, dialog or flags are not those of the
+run before, and what they were; a host that was not seen before is printed if it needs
+a person. With --check as well, only changes to or from a state that needs a person.
+What was seen is kept in a file of this machine (--state). Two runs over one file never
+overlap: the second waits up to a minute, then gives 3.
+
+With --watch it looks again and again: a live table on a terminal, else a line for each
+change. With --json each change is one line of JSON, and with --count each round of
+looks is.
+
+--notify runs a command once for each change, with the change as a line of JSON on its
+standard input. Each may take --notify-timeout, and --notify-limit of them are run in
+a minute; what is beyond that, or fails, is told by a later look or run if it is still
+true then. What was told is kept in the same file, so that each change is told once
+whatever runs. With --check only changes to or from a state that needs a person are told.` + exitStatus(0, 1, 2, 3, 7),
+		Example: `  claude-fleet status @web --watch
+  claude-fleet status --check || mail -s fleet me@example.org
+  claude-fleet status --check --notify 'jq -r .host | wall'`,
 		ValidArgsFunction: a.hostNames,
 		RunE: func(cmd *cobra.Command, names []string) error {
+			if err := o.check(cmd.Flags().Changed); err != nil {
+				return err
+			}
 			return a.with(func(f *fleet.Fleet) error {
 				hosts, err := f.Select(names...)
 				if err != nil {
 					return err
 				}
-				rows := newRows(a, hosts, check)
-				for s := range f.Status(cmd.Context(), hosts...) {
-					if !check || s.NeedsPerson() {
-						rows.add(s)
-					}
+				switch {
+				case o.watch:
+					return a.watchStatus(cmd.Context(), f, hosts, o)
+				case o.changed, o.notify != "":
+					return a.statusSince(cmd.Context(), f, hosts, o)
 				}
-				rows.finish()
-				if cmd.Context().Err() != nil {
-					return errors.New("interrupted")
-				}
-				if check && len(rows.known) > 0 {
-					return shown(errNeedsPerson)
-				}
-				return nil
+				return a.status(f.Status(cmd.Context(), hosts...), cmd.Context(), hosts, o)
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&check, "check", false, "show only hosts that need a person, and exit with 7 if there are any")
+	o.register(cmd.Flags())
 	return cmd
+}
+
+// status prints what the looks found, each row as early as it can be.
+func (a *app) status(looks iter.Seq[fleet.Status], ctx context.Context, hosts []fleet.Host, o statusFlags) error {
+	rows := newRows(a, hosts, o.onlyPerson)
+	for s := range looks {
+		if !o.onlyPerson || s.NeedsPerson() {
+			rows.add(s)
+		}
+	}
+	rows.finish()
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
+	if o.onlyPerson && len(rows.known) > 0 {
+		return shown(errNeedsPerson)
+	}
+	return nil
 }
 
 // rows prints one row a host in table order, each as soon as it and all before

@@ -132,13 +132,14 @@ func (m *MarkFile) read() error {
 }
 
 // Save writes the marks, all or nothing; those of hosts that keep does not list
-// are dropped, where it is not nil. The errors are *Error of ClassFailed.
+// are left out, where it is not nil. The errors are *Error of ClassFailed.
 func (m *MarkFile) Save(keep []Host) error {
+	seen, told := m.Seen, m.Told
 	if keep != nil {
-		m.Seen, m.Told = kept(m.Seen, keep), kept(m.Told, keep)
+		seen, told = kept(seen, keep), kept(told, keep)
 	}
 	err := func() error {
-		data, err := json.Marshal(marksJSON{marksVersion, m.Seen, m.Told})
+		data, err := json.Marshal(marksJSON{marksVersion, seen, told})
 		if err != nil {
 			return err
 		}

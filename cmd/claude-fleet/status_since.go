@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/claude-fleet/claude-fleet/pkg/fleet"
+)
+
+// stateWait is how long a run waits for another one that has the state file.
+const stateWait = time.Minute
+
+// openMarks opens the state file that the flags or the table name.
+func (a *app) openMarks(ctx context.Context, f *fleet.Fleet, o statusFlags) (*fleet.MarkFile, error) {
+	path := o.state
+	if path == "" {
+		var err error
+		if path, err = f.Table().MarkPath(); err != nil {
+			return nil, err
+		}
+	}
+	return fleet.OpenMarks(ctx, path, stateWait)
+}
+
+// statusSince is status with --changed or --notify, once.
+func (a *app) statusSince(ctx context.Context, f *fleet.Fleet, hosts []fleet.Host, o statusFlags) error {
+	marks, err := a.openMarks(ctx, f, o)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = marks.Close() }()
+	looks := func(yield func(fleet.Watched) bool) {
+		for s := range f.Status(ctx, hosts...) {
+			if ctx.Err() != nil {
+				return // a look that was cut short is none
+			}
+			if !yield(fleet.Watched{Status: s, Poll: 1, SeenAt: time.Now()}) {
+				return
+			}
+		}
+	}
+	told := func() error { return nil }
+	if o.notify != "" {
+		looks, told = a.notifying(ctx, f, looks, marks, o)
+	}
+	var errs []error
+	var seen []fleet.Watched
+	if o.changed {
+		seen = slices.Collect(looks)
+		if ctx.Err() == nil { // else what was seen is news for the next run too
+			errs = append(errs, a.changed(seen, marks.Seen, hosts, o))
+			for _, w := range seen {
+				marks.Seen.Note(w.Status, w.SeenAt)
+			}
+		}
+	} else {
+		errs = append(errs, a.status(statuses(looks), ctx, hosts, o))
+	}
+	errs = append(errs, told(), marks.Save(f.Table().Hosts))
+	if ctx.Err() != nil {
+		errs = append(errs, errInterrupted)
+	}
+	return worst(errs)
+}
+
+func statuses(looks iter.Seq[fleet.Watched]) iter.Seq[fleet.Status] {
+	return func(yield func(fleet.Status) bool) {
+		for w := range looks {
+			if !yield(w.Status) {
+				return
+			}
+		}
+	}
+}
+
+// changed prints what changed since the last run, in table order.
+func (a *app) changed(looks []fleet.Watched, before fleet.Marks, hosts []fleet.Host, o statusFlags) error {
+	found := map[string]fleet.StatusChange{}
+	for _, w := range looks {
+		c, changed := before.Change(w.Status, w.SeenAt)
+		if changed && (!o.onlyPerson || c.ConcernsPerson()) {
+			found[w.Host.Name] = c
+		}
+	}
+	changes := []fleet.StatusChange{}
+	person := false
+	for _, h := range hosts {
+		if c, ok := found[h.Name]; ok {
+			changes = append(changes, c)
+			person = person || c.NeedsPerson()
+		}
+	}
+	if a.json {
+		a.printJSON(changes)
+	} else {
+		var t table
+		for _, c := range changes {
+			t = append(t, changeRow(c))
+		}
+		t.print(a.out)
+		for _, c := range changes {
+			if c.Status.Err != nil {
+				a.showError(c.Status.Err)
+			}
+		}
+	}
+	if o.onlyPerson && person {
+		return shown(errNeedsPerson)
+	}
+	return nil
+}
+
+// changeRow is a change in columns.
+func changeRow(c fleet.StatusChange) []string {
+	was := "new"
+	if c.Was != nil {
+		was = "was " + string(c.Was.State)
+	}
+	flags := c.Status.Flags
+	if c.Status.Reason != "" {
+		flags = append([]string{"(" + c.Status.Reason + ")"}, flags...)
+	}
+	return []string{c.Status.Host.Name, c.Status.Host.Project, string(c.Status.State), was, strings.Join(flags, " ")}
+}
+
+// notifying passes looks on and has the notify command told of them. told gives the
+// first error of that once the looks are over.
+func (a *app) notifying(ctx context.Context, f *fleet.Fleet, looks iter.Seq[fleet.Watched], marks *fleet.MarkFile, o statusFlags) (iter.Seq[fleet.Watched], func() error) {
+	t := &fleet.Telling{
+		Notifier: fleet.Command{Line: o.notify, Timeout: o.notifyTimeout, Output: a.err},
+		Told:     marks.Told,
+		Limit:    o.notifyLimit,
+	}
+	if o.onlyPerson {
+		t.Only = fleet.StatusChange.ConcernsPerson
+	}
+	var first error
+	later := map[string]bool{}
+	report := func(r fleet.Told) {
+		err := r.Err
+		if r.Told { // at once: who is killed now has told it all the same
+			err = marks.Save(f.Table().Hosts)
+		}
+		if err != nil {
+			a.showError(err)
+			if first == nil {
+				first = err
+			}
+		} else if r.Later {
+			later[r.Host] = true
+		}
+	}
+	return t.Beside(ctx, looks, report), func() error {
+		if n := len(later); n > 0 && !o.watch {
+			fmt.Fprintf(a.err, "claude-fleet: the limit of %d a minute leaves changes of %d hosts to the next run\n", o.notifyLimit, n)
+		}
+		return shown(first)
+	}
+}
