@@ -15,15 +15,15 @@ import (
 const stateWait = time.Minute
 
 // openMarks opens the state file that the flags or the table name.
-func (a *app) openMarks(ctx context.Context, f *fleet.Fleet, o statusFlags) (*fleet.MarkFile, error) {
+func (a *app) openMarks(ctx context.Context, f *fleet.Fleet, o statusFlags) (*fleet.StateFile, error) {
 	path := o.state
 	if path == "" {
 		var err error
-		if path, err = f.Table().MarkPath(); err != nil {
+		if path, err = f.Table().StateFilePath(); err != nil {
 			return nil, err
 		}
 	}
-	return fleet.OpenMarks(ctx, path, stateWait)
+	return fleet.OpenStateFile(ctx, path, stateWait)
 }
 
 // statusSince is status with --changed or --notify, once.
@@ -129,10 +129,10 @@ func changeRow(c fleet.StatusChange) []string {
 
 // notifying passes looks on and has the notify command told of them. told gives the
 // first error of that once the looks are over.
-func (a *app) notifying(ctx context.Context, f *fleet.Fleet, looks iter.Seq[fleet.Watched], marks *fleet.MarkFile, o statusFlags) (iter.Seq[fleet.Watched], func() error) {
-	t := &fleet.Telling{
-		Notifier: fleet.Command{Line: o.notify, Timeout: o.notifyTimeout, Output: a.err},
-		Told:     marks.Told,
+func (a *app) notifying(ctx context.Context, f *fleet.Fleet, looks iter.Seq[fleet.Watched], marks *fleet.StateFile, o statusFlags) (iter.Seq[fleet.Watched], func() error) {
+	t := &fleet.Dispatcher{
+		Notifier: fleet.CommandNotifier{Line: o.notify, Timeout: o.notifyTimeout, Output: a.err},
+		Notified: marks.Notified,
 		Limit:    o.notifyLimit,
 	}
 	if o.onlyPerson {
@@ -140,9 +140,9 @@ func (a *app) notifying(ctx context.Context, f *fleet.Fleet, looks iter.Seq[flee
 	}
 	var first error
 	later := map[string]bool{}
-	report := func(r fleet.Told) {
+	report := func(r fleet.Dispatched) {
 		err := r.Err
-		if r.Told { // at once: who is killed now has told it all the same
+		if r.Notified { // at once: who is killed now has told it all the same
 			err = marks.Save(f.Table().Hosts)
 		}
 		if err != nil {

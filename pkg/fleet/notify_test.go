@@ -24,7 +24,7 @@ func TestCommand(t *testing.T) {
 	dir := t.TempDir()
 	var out bytes.Buffer
 	hostile := asking("$(touch "+dir+"/pwned)", "'; touch "+dir+"/pwned; '", "`touch "+dir+"/pwned`")
-	c := Command{Line: `cat > ` + dir + `/got; echo said; echo no >&2`, Output: &out}
+	c := CommandNotifier{Line: `cat > ` + dir + `/got; echo said; echo no >&2`, Output: &out}
 	if err := c.Notify(t.Context(), changeOf(hostile)); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestCommandFails(t *testing.T) {
 	for _, c := range cases {
 		dir := t.TempDir()
 		var out bytes.Buffer
-		err := Command{Line: "cd " + dir + "; " + c.line, Timeout: time.Second, Output: &out}.Notify(t.Context(), changeOf(asking("a", "b")))
+		err := CommandNotifier{Line: "cd " + dir + "; " + c.line, Timeout: time.Second, Output: &out}.Notify(t.Context(), changeOf(asking("a", "b")))
 		if (err == nil) != (c.want == "") || err != nil && (!strings.Contains(err.Error(), c.want) || ClassOf(err) != ClassFailed || !strings.HasPrefix(err.Error(), "web: ")) {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -85,7 +85,7 @@ func TestCommandFails(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := (Command{Line: "sleep 600"}).Notify(ctx, changeOf(asking("a", "b"))); !errors.Is(err, context.Canceled) {
+	if err := (CommandNotifier{Line: "sleep 600"}).Notify(ctx, changeOf(asking("a", "b"))); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -97,9 +97,9 @@ func kill(t *testing.T, pid string) {
 	}
 }
 
-// teller is a Telling whose clock and Notifier the test has.
+// teller is a Dispatcher whose clock and Notifier the test has.
 type teller struct {
-	Telling
+	Dispatcher
 	at   time.Time
 	got  []string
 	fail error
@@ -107,7 +107,7 @@ type teller struct {
 
 func newTeller() *teller {
 	n := &teller{at: date(12)}
-	n.Told = Marks{}
+	n.Notified = Marks{}
 	n.Notifier = NotifierFunc(func(_ context.Context, c StatusChange) error {
 		if n.fail == nil {
 			n.got = append(n.got, c.Status.Host.Name+" "+string(c.Status.State))
@@ -128,7 +128,7 @@ func (n *teller) look(t *testing.T, host string, s Status) (told, later bool) {
 	return told, later
 }
 
-func TestTellingOnce(t *testing.T) {
+func TestDispatcherOnce(t *testing.T) {
 	n := newTeller()
 	down, ready, busy := statusOf(detect.Down, ""), statusOf(detect.Ready, ""), statusOf(detect.Busy, "")
 	for _, s := range []Status{ready, busy, busy, down, down, down, ready, ready} {
@@ -149,7 +149,7 @@ func TestTellingOnce(t *testing.T) {
 	}
 }
 
-func TestTellingLimit(t *testing.T) {
+func TestDispatcherLimit(t *testing.T) {
 	n := newTeller()
 	n.Limit = 2
 	down, ready := statusOf(detect.Down, ""), statusOf(detect.Ready, "")
@@ -172,7 +172,7 @@ func TestTellingLimit(t *testing.T) {
 	}
 }
 
-func TestTellingFails(t *testing.T) {
+func TestDispatcherFails(t *testing.T) {
 	n := newTeller()
 	n.fail = errors.New("no route\x1b[2J")
 	down := statusOf(detect.Down, "")

@@ -28,7 +28,7 @@ func TestWebhookExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	c := Command{Line: "../../examples/webhook.sh " + config, Output: &out}
+	c := CommandNotifier{Line: "../../examples/webhook.sh " + config, Output: &out}
 	want := changeOf(asking("Bash\x1b[2J", "Yes"))
 	if err := c.Notify(t.Context(), want); err != nil {
 		t.Fatal(err, out.String())

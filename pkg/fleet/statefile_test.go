@@ -12,27 +12,27 @@ import (
 	"github.com/claude-fleet/claude-fleet/pkg/detect"
 )
 
-func openMarks(t *testing.T, path string) *MarkFile {
+func openMarks(t *testing.T, path string) *StateFile {
 	t.Helper()
-	m, err := OpenMarks(t.Context(), path, 10*time.Second)
+	m, err := OpenStateFile(t.Context(), path, 10*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
 }
 
-func TestMarkFile(t *testing.T) {
+func TestStateFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a b", "state.json")
 	m := openMarks(t, path)
 	down, gone := statusOf(detect.Down, "", "disk"), statusOf(detect.Busy, "")
 	gone.Host.Name = "gone"
 	m.Seen.Note(down, date(10))
 	m.Seen.Note(gone, date(10))
-	m.Told.Note(gone, date(11))
+	m.Notified.Note(gone, date(11))
 	if err := m.Save([]Host{down.Host}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenMarks(t.Context(), path, time.Millisecond); ClassOf(err) != ClassRefused || !strings.Contains(err.Error(), "another run") {
+	if _, err := OpenStateFile(t.Context(), path, time.Millisecond); ClassOf(err) != ClassRefused || !strings.Contains(err.Error(), "another run") {
 		t.Errorf("two runs have it: %v", err)
 	}
 	if err := m.Close(); err != nil {
@@ -40,7 +40,7 @@ func TestMarkFile(t *testing.T) {
 	}
 	m = openMarks(t, path)
 	defer func() { _ = m.Close() }()
-	if len(m.Seen) != 1 || len(m.Told) != 0 || !m.Seen["web"].Same(down.Mark(date(12))) || !m.Seen["web"].At.Equal(date(10)) {
+	if len(m.Seen) != 1 || len(m.Notified) != 0 || !m.Seen["web"].Same(down.Mark(date(12))) || !m.Seen["web"].At.Equal(date(10)) {
 		t.Errorf("%+v", m)
 	}
 	info, err := os.Stat(path)
@@ -53,13 +53,13 @@ func TestMarkFile(t *testing.T) {
 	}
 }
 
-// TestMarkFileWaits opens the file while another run has it, which ends.
-func TestMarkFileWaits(t *testing.T) {
+// TestStateFileWaits opens the file while another run has it, which ends.
+func TestStateFileWaits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.json")
 	first := openMarks(t, path)
 	opened := make(chan error, 1)
 	go func() {
-		second, err := OpenMarks(context.WithoutCancel(t.Context()), path, time.Minute)
+		second, err := OpenStateFile(context.WithoutCancel(t.Context()), path, time.Minute)
 		if err == nil {
 			if _, ok := second.Seen["web"]; !ok {
 				err = errors.New("it does not have what the first one wrote")
@@ -82,12 +82,12 @@ func TestMarkFileWaits(t *testing.T) {
 	defer func() { _ = held.Close() }()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := OpenMarks(ctx, path, time.Minute); !errors.Is(err, context.Canceled) {
+	if _, err := OpenStateFile(ctx, path, time.Minute); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
 
-func TestMarkFileRefuses(t *testing.T) {
+func TestStateFileRefuses(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"torn": `{"version":1,"seen":{"web":`, "another": `{"hosts":[]}`, "newer": `{"version":2}`, "table": "[hosts.web]\n", "empty": "",
@@ -96,7 +96,7 @@ func TestMarkFileRefuses(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := OpenMarks(t.Context(), path, time.Second); ClassOf(err) != ClassFailed || HintOf(err) == "" {
+		if _, err := OpenStateFile(t.Context(), path, time.Second); ClassOf(err) != ClassFailed || HintOf(err) == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 		if kept, _ := os.ReadFile(path); string(kept) != text {
@@ -108,7 +108,7 @@ func TestMarkFileRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{device, dir, filepath.Join(dir, "torn", "below")} {
-		if _, err := OpenMarks(t.Context(), path, time.Second); ClassOf(err) != ClassFailed {
+		if _, err := OpenStateFile(t.Context(), path, time.Second); ClassOf(err) != ClassFailed {
 			t.Errorf("%s: %v", path, err)
 		}
 		if _, err := os.Stat(path + ".lock"); err == nil {
@@ -122,13 +122,13 @@ func TestMarkFileRefuses(t *testing.T) {
 	}
 }
 
-func TestMarkPath(t *testing.T) {
+func TestStateFilePath(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	t.Setenv("XDG_STATE_HOME", "relative")
 	path := func(table string) string {
 		t.Helper()
-		p, err := (&Table{Path: table}).MarkPath()
+		p, err := (&Table{Path: table}).StateFilePath()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,19 +151,19 @@ func TestMarkPath(t *testing.T) {
 	}
 }
 
-func FuzzMarks(f *testing.F) {
-	f.Add([]byte(`{"version":1,"seen":{"web":{"state":"down","reason":"","flags":["disk"],"dialog":"","at":"2026-11-30T10:00:00Z"}},"told":null}`))
+func FuzzStateFile(f *testing.F) {
+	f.Add([]byte(`{"version":1,"seen":{"web":{"state":"down","reason":"","flags":["disk"],"dialog":"","at":"2026-11-30T10:00:00Z"}},"notified":null}`))
 	f.Add([]byte(`{"version":1}`))
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m := MarkFile{path: filepath.Join(dir, "state.json")}
+		m := StateFile{path: filepath.Join(dir, "state.json")}
 		if err := os.WriteFile(m.path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if m.read() != nil {
 			return
 		}
-		if m.Seen == nil || m.Told == nil {
+		if m.Seen == nil || m.Notified == nil {
 			t.Fatal("a nil map")
 		}
 		m.Seen.Note(statusOf(detect.Down, ""), date(10))

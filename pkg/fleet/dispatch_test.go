@@ -40,8 +40,8 @@ func TestBeside(t *testing.T) {
 		close(gate) // reached although nothing has been told
 	}
 	passed, after := 0, 0
-	for range n.Beside(t.Context(), looks, func(r Told) {
-		if !r.Told || r.Later || r.Err != nil {
+	for range n.Beside(t.Context(), looks, func(r Dispatched) {
+		if !r.Notified || r.Later || r.Err != nil {
 			t.Errorf("%+v", r)
 		}
 		after++
@@ -72,12 +72,12 @@ func TestBesideEnds(t *testing.T) {
 		}
 		cancel()
 	}
-	for range n.Beside(ctx, looks, func(r Told) { t.Errorf("%+v", r) }) {
+	for range n.Beside(ctx, looks, func(r Dispatched) { t.Errorf("%+v", r) }) {
 	}
-	if len(n.Told) != 0 {
-		t.Errorf("what was broken off counts as told: %v", n.Told)
+	if len(n.Notified) != 0 {
+		t.Errorf("what was broken off counts as told: %v", n.Notified)
 	}
-	for range n.Beside(t.Context(), looks, func(r Told) { t.Errorf("%+v", r) }) {
+	for range n.Beside(t.Context(), looks, func(r Dispatched) { t.Errorf("%+v", r) }) {
 		break // the consumer's end is the Notifier's too
 	}
 }

@@ -15,13 +15,13 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// MarkFile keeps on this machine what was last known of a fleet's hosts, so that
+// StateFile keeps on this machine what was last known of a fleet's hosts, so that
 // one run can tell what changed since the run before. It is locked as long as it is
 // open: two runs never overlap. It is not safe for concurrent use.
-type MarkFile struct {
-	// Seen is what the run before found, and Told what a Notifier was last told:
+type StateFile struct {
+	// Seen is what the run before found, and Notified what a Notifier was last told:
 	// a change that it could not be told stays one.
-	Seen, Told Marks
+	Seen, Notified Marks
 
 	path string
 	lock *flock.Flock
@@ -29,9 +29,9 @@ type MarkFile struct {
 
 // marksJSON is the form of the file.
 type marksJSON struct {
-	Version int   `json:"version"`
-	Seen    Marks `json:"seen"`
-	Told    Marks `json:"told"`
+	Version  int   `json:"version"`
+	Seen     Marks `json:"seen"`
+	Notified Marks `json:"notified"`
 }
 
 const marksVersion = 1
@@ -39,10 +39,10 @@ const marksVersion = 1
 // maxMarks bounds what is read of a file of marks; a host takes some 200 bytes.
 const maxMarks = 16 << 20
 
-// MarkPath is the file of marks of a table that belongs to it where no other is
+// StateFilePath is the file of marks of a table that belongs to it where no other is
 // named: in claude-fleet/status of $XDG_STATE_HOME, else of ~/.local/state. It fails
 // for want of a home folder.
-func (t *Table) MarkPath() (string, error) {
+func (t *Table) StateFilePath() (string, error) {
 	folder := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(folder) {
 		home, err := homeDir()
@@ -68,11 +68,11 @@ var errNoMarks = errors.New("it is no file of marks")
 // lockRetry is how often the lock is tried while another run holds it.
 const lockRetry = 100 * time.Millisecond
 
-// OpenMarks opens the file of marks at path, which need not exist yet, and waits up
+// OpenStateFile opens the file of marks at path, which need not exist yet, and waits up
 // to wait for another run to be done with it. The errors are *Error: of ClassRefused
 // when another run is not done by then, else of ClassFailed. A file that is no file of
 // marks is left as it is. The caller closes it.
-func OpenMarks(ctx context.Context, path string, wait time.Duration) (*MarkFile, error) {
+func OpenStateFile(ctx context.Context, path string, wait time.Duration) (*StateFile, error) {
 	failed := func(msg string, err error) error {
 		return &Error{Class: ClassFailed, Msg: fmt.Sprintf("the state file %s %s: %s", quote(path), msg, systemReason(err)), Hint: "name another with --state, or remove it: what needs a person will then be told as new", Err: err}
 	}
@@ -83,7 +83,7 @@ func OpenMarks(ctx context.Context, path string, wait time.Duration) (*MarkFile,
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, failed("can't be made", err)
 	}
-	m := &MarkFile{path: path, lock: flock.New(path+".lock", flock.SetPermissions(0o600))}
+	m := &StateFile{path: path, lock: flock.New(path+".lock", flock.SetPermissions(0o600))}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	got, err := m.lock.TryLock()
@@ -103,8 +103,8 @@ func OpenMarks(ctx context.Context, path string, wait time.Duration) (*MarkFile,
 	return m, nil
 }
 
-func (m *MarkFile) read() error {
-	m.Seen, m.Told = Marks{}, Marks{}
+func (m *StateFile) read() error {
+	m.Seen, m.Notified = Marks{}, Marks{}
 	info, err := os.Stat(m.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -125,16 +125,16 @@ func (m *MarkFile) read() error {
 	if j.Seen != nil {
 		m.Seen = j.Seen
 	}
-	if j.Told != nil {
-		m.Told = j.Told
+	if j.Notified != nil {
+		m.Notified = j.Notified
 	}
 	return nil
 }
 
 // Save writes the marks, all or nothing; those of hosts that keep does not list
 // are left out, where it is not nil. The errors are *Error of ClassFailed.
-func (m *MarkFile) Save(keep []Host) error {
-	seen, told := m.Seen, m.Told
+func (m *StateFile) Save(keep []Host) error {
+	seen, told := m.Seen, m.Notified
 	if keep != nil {
 		seen, told = kept(seen, keep), kept(told, keep)
 	}
@@ -183,4 +183,4 @@ func kept(m Marks, hosts []Host) Marks {
 
 // Close lets the next run have the file. The lock's own file stays: to remove it
 // could give two runs a lock each.
-func (m *MarkFile) Close() error { return m.lock.Close() }
+func (m *StateFile) Close() error { return m.lock.Close() }
