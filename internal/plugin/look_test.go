@@ -62,13 +62,14 @@ func (d *desk) testSkill(t *testing.T) {
 		"THEN TOOL claude-fleet status; touch " + filepath.Join(d.prey, "skill"),
 		"THEN TOOL claude-fleet map",
 		`THEN CALL Read {"file_path":"` + base + `/references/sending.md"}`,
+		`THEN CALL Read {"file_path":"/etc/passwd"}`,
 	}, "\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	h := d.turn(t, nil, "CALL Skill "+string(args), "--allowedTools", "Skill(fleet:claude-fleet)")
 	h.wants(t, []string{"status", "map"}, "Default-deny", "Base directory for this skill: "+base)
-	wants := []string{" unreachable ", "approval", "approval", "approval", "TRANSPORT", "the conversation holds the prompt, once"}
+	wants := []string{" unreachable ", "approval", "approval", "approval", "TRANSPORT", "the conversation holds the prompt, once", "requested permissions"}
 	if len(h.results) < len(wants) {
 		t.Fatalf("results of tools: %q", h.results)
 	}
