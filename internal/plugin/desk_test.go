@@ -83,14 +83,19 @@ func (d *desk) run(t *testing.T, env []string, args ...string) (out string, err 
 	return string(raw) + errOut.String(), err
 }
 
-// path is the desk's PATH with a folder before it.
+// path is the desk's PATH with a folder before it, and without those in which the
+// machine has a claude-fleet of its own.
 func (d *desk) path(dir string) string {
+	dirs := []string{dir}
 	for _, v := range d.r.LocalEnv() {
 		if rest, ok := strings.CutPrefix(v, "PATH="); ok {
-			return "PATH=" + dir + ":" + rest
+			dirs = append(dirs, filepath.SplitList(rest)...)
 		}
 	}
-	return "PATH=" + dir
+	return "PATH=" + strings.Join(slices.DeleteFunc(dirs, func(other string) bool {
+		_, err := os.Stat(filepath.Join(other, "claude-fleet"))
+		return err == nil && other != dir
+	}), ":")
 }
 
 // must is run for what has to succeed.
