@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -60,7 +61,9 @@ func (s *Server) act(ctx context.Context, t *turnReply) {
 	case verbFetch:
 		t.tool(s.nextID(), "WebFetch", object{"url": a.text, "prompt": "What does it say?"})
 	case verbCall:
-		t.tool(s.nextID(), a.text, object{})
+		input := object{}
+		_ = json.Unmarshal([]byte(a.input), &input) // parse has seen that it is an object, or empty
+		t.tool(s.nextID(), a.text, input)
 	case verbAgent, verbDelegate:
 		t.agent(s.nextID(), a)
 	case verbTask:

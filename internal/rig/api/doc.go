@@ -17,7 +17,8 @@
 //	BACKGROUND command  the same, in the background
 //	WRITE path     use Write; a number behind it is how many lines
 //	FETCH url      use WebFetch
-//	CALL name      use the tool of that name, with no input
+//	CALL name      use the tool of that name, with no input, or with the JSON
+//	               object behind it
 //	AGENT prompt   use a subagent, which gets that prompt
 //	DELEGATE prompt  the same, in the background
 //	COMPACT name   answer; and if the next thing asked for is a summary of the

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -51,6 +52,8 @@ type action struct {
 	status int
 	// lines is how many WRITE writes; 0 for one.
 	lines int
+	// input is the JSON object that CALL gives to its tool; empty for none.
+	input string
 }
 
 // The longest stream and file and the farthest reset that a prompt can ask for.
@@ -99,8 +102,14 @@ func parseVerb(v verb, arg string) (action, bool) {
 	case verbMarkdown:
 		_, known := texts[arg]
 		return action{verb: v, text: arg}, known
-	case verbSay, verbHold, verbWait, verbSilent, verbThink, verbTool, verbBackground, verbFetch, verbCall, verbAgent, verbDelegate, verbCompact:
+	case verbSay, verbHold, verbWait, verbSilent, verbThink, verbTool, verbBackground, verbFetch, verbAgent, verbDelegate, verbCompact:
 		return action{verb: v, text: arg}, arg != ""
+	case verbCall:
+		name, input, _ := strings.Cut(arg, " ")
+		if object := map[string]any(nil); json.Unmarshal([]byte(input), &object) != nil || object == nil {
+			name, input = arg, ""
+		}
+		return action{verb: v, text: name, input: input}, arg != ""
 	case verbWrite:
 		path, number, _ := strings.Cut(arg, " ")
 		lines, err := strconv.Atoi(number)

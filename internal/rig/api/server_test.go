@@ -142,6 +142,7 @@ func TestAnswers(t *testing.T) {
 		{"WRITE a.txt 2", 200, `"content":"written by the script\nwritten by the script\n"`},
 		{"FETCH http://127.0.0.1:1/", 200, `WebFetch{"prompt":"What does it say?","url":"http://127.0.0.1:1/"} [tool_use]`},
 		{"CALL mcp__notes__list", 200, `mcp__notes__list{} [tool_use]`},
+		{`CALL Read {"file_path":"a b"}`, 200, `Read{"file_path":"a b"} [tool_use]`},
 		{"ASK LONG", 200, `Roll out in stages`},
 		{"ASK", 200, `AskUserQuestion{"questions"`},
 		{"PLAN", 200, `ExitPlanMode{"plan"`},
