@@ -66,7 +66,7 @@ whatever runs. With --check only changes to or from a state that needs a person 
 				case o.changed, o.notify != "":
 					return a.statusSince(cmd.Context(), f, hosts, o)
 				}
-				return a.status(f.Status(cmd.Context(), hosts...), cmd.Context(), hosts, o)
+				return a.status(cmd.Context(), f.Status(cmd.Context(), hosts...), hosts, o)
 			})
 		},
 	}
@@ -75,7 +75,7 @@ whatever runs. With --check only changes to or from a state that needs a person 
 }
 
 // status prints what the looks found, each row as early as it can be.
-func (a *app) status(looks iter.Seq[fleet.Status], ctx context.Context, hosts []fleet.Host, o statusFlags) error {
+func (a *app) status(ctx context.Context, looks iter.Seq[fleet.Status], hosts []fleet.Host, o statusFlags) error {
 	rows := newRows(a, hosts, o.onlyPerson)
 	for s := range looks {
 		if !o.onlyPerson || s.NeedsPerson() {

@@ -58,7 +58,7 @@ func (a *app) statusSince(ctx context.Context, f *fleet.Fleet, hosts []fleet.Hos
 			}
 		}
 	} else {
-		errs = append(errs, a.status(statuses(looks), ctx, hosts, o))
+		errs = append(errs, a.status(ctx, statuses(looks), hosts, o))
 	}
 	errs = append(errs, told(), marks.Save(f.Table().Hosts))
 	if ctx.Err() != nil {
