@@ -16,8 +16,8 @@
 //   - [ClassOf] says of any error how far things came, and [HintOf] what to do next.
 //
 // Then, in the order in which programs come to need them: [Fleet.Select] turns names
-// and "@tags" into hosts. [Fleet.Watch] looks again and again; with [Marks] or
-// [Telling] it has a [Notifier] told of changes. [Fleet.Wait] waits for states.
+// and "@tags" into hosts. [Fleet.Watch] looks again and again, and a
+// [Dispatcher] tells your [Notifier] what changed, each change once. [Fleet.Wait] waits for states.
 // [Fleet.Read] returns what was said. [Fleet.Outcome] asks what became of an earlier
 // prompt, by its id. [Fleet.Up] brings sessions up gently, [Fleet.Restart] is the
 // blunt way, [Fleet.Interrupt] stops a turn, and [Fleet.Answer] chooses an option of
@@ -52,7 +52,7 @@
 // Nothing is typed into a session that is not proven ready (or as the options of a
 // call allow), nor over somebody's draft; no dialog is answered unless a caller says
 // how, but for the two at a client's start that Up accepts; no prompt is sent twice.
-// Nothing is installed on a host, and what a host said is not remembered.
+// Nothing is installed on a host unless Init or Reauth is told to.
 //
 // Text that came from a host (screens, drafts, dialogs, turns) is handed over as it was
 // found and may hold anything; errors, hints and Reading.Lines are safe to print. Never

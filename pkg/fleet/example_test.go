@@ -93,6 +93,30 @@ func ExampleClassOf() {
 	// nothing was typed: start it with: claude-fleet up db
 }
 
+// A Notifier is any code that is told of changes, each of them once. Here the first
+// look finds a host that needs a person; the second finds nothing new.
+func ExampleNotifier() {
+	f, err := fleet.Load("")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = f.Close() }()
+
+	pager := fleet.NotifierFunc(func(_ context.Context, c fleet.StatusChange) error {
+		fmt.Println("page:", c.Status.Host.Name, "is", c.Status.State)
+		return nil
+	})
+	tell := fleet.Dispatcher{Notifier: pager, Notified: fleet.Marks{}}
+	for w := range f.Watch(context.Background(), fleet.WatchOptions{Interval: time.Second, Count: 2}) {
+		if _, _, err := tell.Look(context.Background(), w.Status); err != nil {
+			fmt.Println(err)
+		}
+	}
+	// Output:
+	// page: db is down
+}
+
 // A table need not come from a file. What is left out gets the defaults of a
 // fleet.conf, and what is wrong is reported in the same words.
 func ExampleNewTable() {
