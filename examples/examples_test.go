@@ -71,7 +71,7 @@ func TestExamples(t *testing.T) {
 		code    int
 	}{
 		{"ask", []string{"here", "SAY hello"}, "here: hello", 0},
-		{"ask", []string{"alpha", "SAY hello"}, "alpha: not sent: the session's state is down (no tmux server is running); nothing was typed; start it with: claude-fleet up alpha", 1},
+		{"ask", []string{"alpha", "SAY hello"}, "alpha: not sent: the session's state is down (no tmux server runs there); nothing was typed; start it with: claude-fleet up alpha", 1},
 		{"ask", []string{"nobody", "SAY hello"}, "", 1},
 		{"ask", []string{"here"}, "", 1},
 		{"twofleets", []string{"1", first, other}, inOrder(first+" here is ready", first+" alpha is down", first+" beta is unreachable", other+" here is down"), 0},
