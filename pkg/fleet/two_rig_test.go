@@ -2,6 +2,7 @@ package fleet_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -136,6 +137,18 @@ func TestTwoFleets(t *testing.T) {
 	}
 	if turns[1].Err != nil || turns[1].Turn == nil || !strings.Contains(turns[1].Turn.Text, "turn-1") {
 		t.Errorf("the other's turn: %+v", turns[1])
+	}
+	// What is known of it can be kept, and its turn be waited for by another program.
+	var kept fleet.Outcome
+	if text, err := json.Marshal(turns[1].Outcome); err != nil || json.Unmarshal(text, &kept) != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if turn, err := two.WaitTurn(t.Context(), kept); err != nil || turn.Text != turns[1].Turn.Text {
+		t.Errorf("the turn of the outcome that was kept: %+v, %v", turn, err)
+	}
+	kept.Record = ""
+	if _, err := two.WaitTurn(t.Context(), kept); fleet.ClassOf(err) != fleet.ClassUsage {
+		t.Errorf("the turn of an outcome without a record: %v", err)
 	}
 	if now := beta.Proxy.Traffic(); links.Connections < 2 || now.Connections != links.Connections {
 		t.Errorf("connections to the second fleet's machine: %d with the third fleet, %d at the end", links.Connections, now.Connections)
