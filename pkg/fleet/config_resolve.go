@@ -95,7 +95,7 @@ func resolve(p *problems, f configFile) []Host {
 			where = h.SSH
 		}
 		p.add(line, keyPath(tableHosts, r.name, keySession), fault{
-			fmt.Sprintf("session %s on %s is that of host %s on line %d already", quote(h.Session), where, first.name, first.line),
+			fmt.Sprintf("session %s on %s is that of host %s%s already", quote(h.Session), where, first.name, atLine(first.line)),
 			"give one of them a session of its own",
 		})
 	}

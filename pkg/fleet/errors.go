@@ -51,8 +51,8 @@ func (c Class) String() string {
 	return "failed"
 }
 
-// Error is what the verbs return. Its text is safe to print: what came from a
-// host is neutralised.
+// Error is what the verbs return, always as a pointer. Its text is safe to print:
+// what came from a host is neutralised. It is not written to once it was returned.
 type Error struct {
 	Class Class
 	Host  string       // label of the host
@@ -63,6 +63,7 @@ type Error struct {
 	Err   error        // the cause; may be nil
 }
 
+// Error is "HOST: message" on one line; the hint is not part of it.
 func (e *Error) Error() string {
 	if e.Host == "" {
 		return e.Msg
@@ -70,10 +71,12 @@ func (e *Error) Error() string {
 	return e.Host + ": " + e.Msg
 }
 
+// Unwrap is the cause, such as a *transport.Error or context.DeadlineExceeded.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ClassOf classifies any error of this package: 0 for nil, ClassFailed for a
-// stranger.
+// ClassOf classifies any error of this package, wrapped or joined: 0 for nil,
+// ClassFailed for a stranger and for an *Error without a class. Of several errors
+// that are joined it is the class of the first.
 func ClassOf(err error) Class {
 	if err == nil {
 		return 0
@@ -81,7 +84,7 @@ func ClassOf(err error) Class {
 	var fe *Error
 	var ce *ConfigError
 	switch {
-	case errors.As(err, &fe):
+	case errors.As(err, &fe) && fe.Class != 0:
 		return fe.Class
 	case errors.As(err, &ce):
 		return ClassUsage
@@ -89,7 +92,8 @@ func ClassOf(err error) Class {
 	return ClassFailed
 }
 
-// HintOf is what to do about an error; empty when nothing is known.
+// HintOf is what to do about an error; empty when nothing is known, and for a
+// *ConfigError, whose text has its hint.
 func HintOf(err error) string {
 	var fe *Error
 	var te *transport.Error
@@ -115,6 +119,9 @@ func cause(err error) string {
 func unreachable(host string, err error) *Error {
 	msg := "unreachable: " + err.Error()
 	var te *transport.Error
+	if errors.Is(err, transport.ErrPoolClosed) {
+		return &Error{Class: ClassFailed, Host: host, State: detect.Unreachable, Msg: "not asked: the fleet was closed", Err: err}
+	}
 	if errors.As(err, &te) && te.Kind == transport.KindCanceled {
 		return &Error{Class: ClassFailed, Host: host, State: detect.Unreachable, Msg: "interrupted before it answered", Err: err}
 	}

@@ -14,7 +14,8 @@ import (
 
 // Fleet is a fleet table and the connections to its machines. Its methods are
 // safe for concurrent use. Nothing about a host is remembered between calls but
-// the connection: what a method tells was seen while it ran.
+// the connection: what a method tells was seen while it ran. Load and New make one;
+// two of them share nothing.
 type Fleet struct {
 	table *Table
 	conns *transport.Pool
@@ -29,7 +30,7 @@ type options struct {
 	ask     func(context.Context, transport.Question) (string, error)
 }
 
-// WithTimeout gives every host the deadline d in place of the table's.
+// WithTimeout gives every host the deadline d in place of the table's; 0 keeps those.
 func WithTimeout(d time.Duration) Option { return func(o *options) { o.timeout = d } }
 
 // Notice is something that a user should know although the work goes on.
@@ -42,7 +43,8 @@ type Notice struct {
 	Minor bool
 }
 
-// WithNotices has tell called for each notice, from several goroutines.
+// WithNotices has tell called for each notice, from several goroutines at once. Without
+// it, or with nil, they are dropped.
 func WithNotices(tell func(Notice)) Option { return func(o *options) { o.notice = tell } }
 
 // WithAsk has ask put the questions that a login may come to (an unknown host key,
@@ -67,11 +69,16 @@ func Load(path string, opts ...Option) (*Fleet, error) {
 	return New(table, opts...), nil
 }
 
-// New is a fleet over a table that the caller has read or made.
+// New is a fleet over a table that the caller has read, or made with NewTable. The
+// table must not be written to any more; several fleets may have it. No connection is
+// made yet.
 func New(table *Table, opts ...Option) *Fleet {
-	o := options{notice: func(Notice) {}}
+	var o options
 	for _, set := range opts {
 		set(&o)
+	}
+	if o.notice == nil {
+		o.notice = func(Notice) {}
 	}
 	if o.timeout > 0 {
 		hosts := slices.Clone(table.Hosts)
@@ -92,10 +99,13 @@ func New(table *Table, opts ...Option) *Fleet {
 	})}
 }
 
-// Close ends all connections. Sessions on the hosts go on.
+// Close ends all calls that are under way, and then the connections; it returns within
+// a few seconds, with nothing of the fleet left running. Sessions on the hosts go on. A
+// call on a fleet that is closed fails as on a host that does not answer, with an
+// *Error over transport.ErrPoolClosed. The error is nil, and closing again does nothing.
 func (f *Fleet) Close() error { return f.conns.Close() }
 
-// Table is the fleet table.
+// Table is the fleet table, with the deadlines of WithTimeout. It must not be written to.
 func (f *Fleet) Table() *Table { return f.table }
 
 // AllHosts names every host to Select, for verbs that act and so want their

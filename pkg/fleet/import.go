@@ -15,12 +15,12 @@ import (
 
 // Import is one alias of ssh_config as a host of a fleet table.
 type Import struct {
-	Host  Host
-	Where string // the file and line of the alias
+	Host  Host   `json:"host"`
+	Where string `json:"where"` // the file and line of the alias
 	// Address is user@hostname:port as resolved, or empty where that failed.
-	Address string
+	Address string `json:"address"`
 	// Skip is why the host should not be in the table as it is; empty if it may.
-	Skip string
+	Skip string `json:"skip"`
 }
 
 // ImportSSH makes hosts of the aliases in ssh_config, in the order in which they

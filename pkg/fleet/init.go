@@ -73,7 +73,8 @@ func (r InitResult) MarshalJSON() ([]byte, error) {
 // writes each host's workdir to WorkdirFile in the home of its account there and,
 // with Unit, installs the systemd user unit that starts the session in it, and
 // enables it. It starts nothing. What is as it should be is left alone, so that a
-// second Init changes nothing. Results are yielded as they come, one a host.
+// second Init changes nothing. Results are yielded as they come, one a host; for no
+// host there are none.
 //
 // A workdir that does not exist is an error of ClassFailed. Hosts that are
 // sessions on one machine share its file and unit: several of them at once, unless

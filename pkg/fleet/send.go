@@ -121,7 +121,7 @@ func (f *Fleet) Send(ctx context.Context, name, prompt string, o SendOptions) (O
 }
 
 // SendAll is Send to several hosts at once. It yields each outcome as it comes;
-// Outcome.Err is what Send returns.
+// Outcome.Err is what Send returns. For no host there is none.
 func (f *Fleet) SendAll(ctx context.Context, prompt string, o SendOptions, hosts ...Host) iter.Seq[Outcome] {
 	return stream(ctx, hosts, func(ctx context.Context, h Host, emit func(Outcome)) {
 		out, _ := f.Send(ctx, h.Name, prompt, o)

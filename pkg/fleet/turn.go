@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"slices"
@@ -33,7 +34,21 @@ type Turned struct {
 type Waited struct {
 	Outcome
 	Turn *Turned // nil when the prompt was not accepted, or the turn has not ended
-	Err  error   // of Send, or of WaitTurn
+	Err  error   // of Send, or of WaitTurn: nil, or an *Error
+}
+
+// MarshalJSON writes the outcome's object with "turn" and "failure" added: how the
+// turn ended, or null; and why the wait for its end failed, or "".
+func (w Waited) MarshalJSON() ([]byte, error) {
+	j := struct {
+		Outcome
+		Turn    *Turned `json:"turn"`
+		Failure string  `json:"failure"`
+	}{Outcome: w.Outcome, Turn: w.Turn}
+	if w.Err != nil && w.Outcome.Err == nil {
+		j.Failure = w.Err.Error()
+	}
+	return json.Marshal(j)
 }
 
 const (
@@ -44,16 +59,20 @@ const (
 	restLooks = 3
 )
 
-// SendAndWait is Send to several hosts at once, and WaitTurn for each. No host is
-// waited for longer than limit. Where Send finds that a command has opened a
-// dialog, that is the end. It yields each host's end as it comes.
+// SendAndWait is Send to several hosts at once, and WaitTurn for each. No turn is
+// waited for longer than limit; 0 is as long as the context lasts. Where Send finds
+// that a command has opened a dialog, that is the end. It yields each host's end as
+// it comes; for no host there is none.
 func (f *Fleet) SendAndWait(ctx context.Context, prompt string, o SendOptions, limit time.Duration, hosts ...Host) iter.Seq[Waited] {
 	return stream(ctx, hosts, func(ctx context.Context, h Host, emit func(Waited)) {
 		out, err := f.Send(ctx, h.Name, prompt, o)
 		w := Waited{Outcome: out, Err: err}
 		if err == nil {
-			ctx, cancel := context.WithTimeout(ctx, limit)
-			defer cancel()
+			if limit > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, limit)
+				defer cancel()
+			}
 			var t Turned
 			if t, w.Err = f.WaitTurn(ctx, out); w.Err == nil || ClassOf(w.Err) == ClassNeedsPerson || t.APIError {
 				w.Turn = &t
@@ -64,11 +83,15 @@ func (f *Fleet) SendAndWait(ctx context.Context, prompt string, o SendOptions, l
 }
 
 // WaitTurn waits until the turn of a prompt that Send, or Outcome, said to be
-// accepted or queued has ended, or ctx has. The errors are *Error:
+// accepted or queued has ended, or ctx has, which alone bounds it. An Outcome
+// that was kept as JSON will do if it has a Record (of a queued prompt it has none:
+// ask Outcome anew); all of the conversation is read then.
+//
+// The errors are *Error: ClassUsage when there is no turn to wait for,
 // ClassNeedsPerson when the turn stands still until a person comes (a dialog, a
-// login, a client that is gone), and ClassFailed when the service refused the
-// turn, when a person broke it off, and when ctx ended first. Turned holds what was
-// said so far in each case.
+// login, a client that is gone), and ClassFailed when the service refused the turn,
+// when a person broke it off, and when ctx ended first. Turned holds what was said
+// so far in each case.
 func (f *Fleet) WaitTurn(ctx context.Context, out Outcome) (Turned, error) {
 	h, err := f.host(out.Host)
 	if err != nil {
@@ -76,6 +99,9 @@ func (f *Fleet) WaitTurn(ctx context.Context, out Outcome) (Turned, error) {
 	}
 	if out.Result != Accepted && out.Result != Queued {
 		return Turned{}, &Error{Class: ClassUsage, Host: out.Host, Msg: "there is no turn to wait for: the prompt was not accepted"}
+	}
+	if out.Record == "" && out.digest == "" {
+		return Turned{}, &Error{Class: ClassUsage, Host: out.Host, Msg: "the turn can't be found: the outcome has no record", Hint: "ask for the outcome by its id, and wait for that"}
 	}
 	w := turnWait{f: f, h: h, out: out}
 	for {

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"time"
 
@@ -31,6 +32,18 @@ type Watched struct {
 	Before  *Mark     // what the look before found; nil for the first
 	Changed bool      // it tells another thing than Before (see Mark.Same); false for the first
 	SeenAt  time.Time // by this machine's clock
+}
+
+// MarshalJSON writes the status's object with "poll", "changed", "seen_at" and "before"
+// added.
+func (w Watched) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		statusJSON
+		Poll    int       `json:"poll"`
+		Changed bool      `json:"changed"`
+		SeenAt  time.Time `json:"seen_at"`
+		Before  *Mark     `json:"before"`
+	}{w.json(), w.Poll, w.Changed, w.SeenAt, w.Before})
 }
 
 // Watch looks at the hosts, all of them when none is given, again and again, and

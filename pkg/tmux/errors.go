@@ -37,4 +37,5 @@ var (
 // from the machine and is not neutralised.
 type ServerError struct{ Text string }
 
+// Error is one line; what tmux said is in it as it came.
 func (e *ServerError) Error() string { return fmt.Sprintf("tmux says: %s", e.Text) }

@@ -65,7 +65,7 @@ esac
 
 // program is what the inner sh runs: the command, and after it a login shell,
 // so that the session stands when the command ends and a person finds a prompt
-// there. The command's exit code is left in EndedOption. It runs in a subshell,
+// there. The command's exit code is left in endedOption. It runs in a subshell,
 // where neither an exit, an exec nor a syntax error of its own ends the session,
 // and an interrupt before it has taken the terminal ends it alone; one that comes
 // right behind its end does not lose the exit code. A start-up
@@ -79,7 +79,7 @@ func (l Launch) program() string {
 	}
 	return "PATH=$PATH:$FLEET_PATH; fleet_dir=$FLEET_DIR; export PATH; unset CDPATH " + unset + "\n" + locale + "trap : INT QUIT\n" +
 		"if cd -- \"$fleet_dir\"; then (unset fleet_dir; " + env + "eval " + transport.Quote(l.Command) + "\n); else (exit 1); fi\n" +
-		"fleet_code=$?; (trap '' INT QUIT; exec tmux -u set-option -p -t \"$TMUX_PANE\" " + EndedOption + " \"$fleet_code\" 2>/dev/null); unset fleet_code\n" +
+		"fleet_code=$?; (trap '' INT QUIT; exec tmux -u set-option -p -t \"$TMUX_PANE\" " + endedOption + " \"$fleet_code\" 2>/dev/null); unset fleet_code\n" +
 		terminalReset + "\nexec \"${SHELL:-/bin/sh}\" -l\n"
 }
 
@@ -112,7 +112,7 @@ func Relaunch(ctx context.Context, r Runner, pane string, g *Guard, l Launch) er
 tmux -u respawn-pane -k -t "$pane" -- /bin/sh -c "$launcher" sh "$program" "$dir" "$PATH" || { echo '%[1]s failed'; exit 0; }
 tmux -u set-option -p -t "$pane" %[2]s "$(date +%%s)" 2>/dev/null || { echo '%[1]s vanished'; exit 0; }
 echo '%[1]s started' "$pane"
-`, n, LaunchedOption, EndedOption)))
+`, n, LaunchedOption, endedOption)))
 	return err
 }
 
@@ -124,7 +124,7 @@ func Note(ctx context.Context, r Runner, pane, note string) error {
 	}
 	n := newNonce()
 	_, err := answer(ctx, r, n, fmt.Sprintf("tmux -u set-option -p -t %s %s %s && echo '%s noted' || echo '%s failed'\n",
-		transport.Quote(pane), NoteOption, transport.Quote(note), n, n))
+		transport.Quote(pane), noteOption, transport.Quote(note), n, n))
 	return err
 }
 

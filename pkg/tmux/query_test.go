@@ -26,7 +26,7 @@ func TestQuery(t *testing.T) {
 	m.pane("odd", "/bin/sh", "-c", `mkdir -p 'd	#{x}$(x)
 "é'\'; cd d*; printf '\033]2;⠋ t%sb #{x} $(x) "é'\''\007' '	'; exec sleep 1000`)
 	m.tmux("set-option", "-p", "-t", wanted, LaunchedOption, "1700000000")
-	m.tmux("set-option", "-p", "-t", first, EndedOption, "0")
+	m.tmux("set-option", "-p", "-t", first, endedOption, "0")
 
 	snap, err := m.look("quest", "wanted", "odd", "none")
 	if err != nil {

@@ -121,7 +121,7 @@ func Replace(ctx context.Context, r Runner, p Replacement) (Replaced, error) {
 		assign("since", p.Victim.Started) + assign("holders", strings.Join(holders, " ")) + assign("check", p.Check) +
 		assign("alone", set(p.Alone)) + assign("force", set(p.Force)) + assign("below", set(p.Beneath)) +
 		holderScript + processScript + "place || { echo \"$nonce nosession\"; exit 0; }\n" + lock(n) +
-		fmt.Sprintf(replaceScript, EndedOption, LaunchedOption, LockOption)
+		fmt.Sprintf(replaceScript, endedOption, LaunchedOption, LockOption)
 	words, err := answer(ctx, r, n, script)
 	if err != nil {
 		return Replaced{}, err

@@ -17,13 +17,13 @@ import (
 // with the pane.
 const LaunchedOption = "@fleet_launched"
 
-// EndedOption is the pane option in which a launched command leaves its exit
+// endedOption is the pane option in which a launched command leaves its exit
 // code when it ends.
-const EndedOption = "@fleet_ended"
+const endedOption = "@fleet_ended"
 
-// NoteOption is the pane option that holds a caller's own note on the pane (see
+// noteOption is the pane option that holds a caller's own note on the pane (see
 // Note). It goes with the pane.
-const NoteOption = "@fleet_note"
+const noteOption = "@fleet_note"
 
 // Pane is one pane as a Snapshot saw it. Text in it comes from the machine and
 // is not neutralised.
@@ -114,7 +114,7 @@ func (q Query) Fragment() string {
 	fmt.Fprintf(&b, "printf '%s\\tversion\\t%%s\\n' \"$(tmux -V 2>&1)\"\n", n)
 	fmt.Fprintf(&b, "panes=$(tmux -u list-panes -a -F %s \\; list-panes -a -F %s \\; list-panes -a -F %s \\; list-panes -a -F %s \\; list-clients -F %s 2>&1) || { printf '%s\\terror\\t%%s\\n' \"$panes\"; exit 0; }\n",
 		format("pane", paneFormat...),
-		format("about", "#{pane_id}", "#{"+LaunchedOption+"}", "#{"+EndedOption+"}", "#{"+NoteOption+"}", "#{"+LockOption+"}", "#{pane_current_command}"),
+		format("about", "#{pane_id}", "#{"+LaunchedOption+"}", "#{"+endedOption+"}", "#{"+noteOption+"}", "#{"+LockOption+"}", "#{pane_current_command}"),
 		format("path", "#{pane_id}", "#{pane_current_path}"),
 		format("title", "#{pane_id}", "#{pane_title}"),
 		format("client", "#{pane_id}", "#{client_created}", "#{client_activity}"), n)
