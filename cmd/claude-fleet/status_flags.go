@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/claude-fleet/claude-fleet/pkg/fleet"
+	"github.com/claude-fleet/claude-fleet/pkg/notify"
 )
 
 // errInterrupted is what a look ends with that a signal has cut short.
@@ -32,7 +33,7 @@ func (o *statusFlags) register(f *pflag.FlagSet) {
 	f.DurationVar(&o.interval, "interval", fleet.DefaultInterval, "with --watch: the time between two looks at a machine")
 	f.IntVar(&o.count, "count", 0, "with --watch: end after so many looks at each host")
 	f.StringVar(&o.notify, "notify", "", "run `CMD` by sh for each change, with the change as JSON on standard input")
-	f.DurationVar(&o.notifyTimeout, "notify-timeout", fleet.DefaultNotifyTimeout, "end a notify command that takes longer")
+	f.DurationVar(&o.notifyTimeout, "notify-timeout", notify.DefaultTimeout, "end a notify command that takes longer")
 	f.IntVar(&o.notifyLimit, "notify-limit", fleet.DefaultNotifyLimit, "run the notify command at most so often in a minute")
 	f.StringVar(&o.state, "state", "", "with --changed or --notify: keep what was seen in `FILE`")
 }

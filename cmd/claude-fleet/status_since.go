@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/claude-fleet/claude-fleet/pkg/fleet"
+	"github.com/claude-fleet/claude-fleet/pkg/notify"
 )
 
 // stateWait is how long a run waits for another one that has the state file.
@@ -131,7 +132,7 @@ func changeRow(c fleet.StatusChange) []string {
 // first error of that once the looks are over.
 func (a *app) notifying(ctx context.Context, f *fleet.Fleet, looks iter.Seq[fleet.Watched], marks *fleet.StateFile, o statusFlags) (iter.Seq[fleet.Watched], func() error) {
 	t := &fleet.Dispatcher{
-		Notifier: fleet.CommandNotifier{Line: o.notify, Timeout: o.notifyTimeout, Output: a.err},
+		Notifier: notify.Command{Line: o.notify, Timeout: o.notifyTimeout, Output: a.err},
 		Notified: marks.Notified,
 		Limit:    o.notifyLimit,
 	}

@@ -86,10 +86,7 @@ func OpenStateFile(ctx context.Context, path string, wait time.Duration) (*State
 	m := &StateFile{path: path, lock: flock.New(path+".lock", flock.SetPermissions(0o600))}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	got, err := m.lock.TryLock()
-	if err == nil && !got {
-		got, err = m.lock.TryLockContext(ctx, lockRetry)
-	}
+	_, err := m.lock.TryLockContext(ctx, lockRetry)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, &Error{Class: ClassRefused, Msg: fmt.Sprintf("another run holds the state file %s", quote(path)), Hint: "wait until it is done, or name another file with --state"}

@@ -1,4 +1,4 @@
-package fleet
+package notify
 
 import (
 	"bytes"
@@ -28,8 +28,8 @@ func TestWebhookExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	c := CommandNotifier{Line: "../../examples/webhook.sh " + config, Output: &out}
-	want := changeOf(asking("Bash\x1b[2J", "Yes"))
+	c := Command{Line: "../../examples/webhook.sh " + config, Output: &out}
+	want := asking("Bash\x1b[2J", "Yes")
 	if err := c.Notify(t.Context(), want); err != nil {
 		t.Fatal(err, out.String())
 	}
