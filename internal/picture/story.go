@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/claude-fleet/claude-fleet/internal/rig"
 )
 
@@ -102,21 +104,21 @@ func (t *teller) tell() error {
 	return inOrder(
 		func() error { return t.quietly("up", "db", "laptop") },
 		func() error { return t.aged("db", "laptop") },
-		func() error { return t.run("claude-fleet status") },
-		func() error { return t.run("claude-fleet up web") },
-		func() error { return t.run("claude-fleet send db 'HOLD the-migration'") },
-		func() error { return t.run("cat task.md") },
-		func() error { return t.run("claude-fleet send web --file task.md") },
+		func() error { return t.run("claude-fleet status", "down", "ready") },
+		func() error { return t.run("claude-fleet up web", "web: ready (started") },
+		func() error { return t.run("claude-fleet send db 'HOLD the-migration'", "db: accepted") },
+		func() error { return t.run("cat task.md", "ASK") },
+		func() error { return t.run("claude-fleet send web --file task.md", "web: accepted") },
 		func() error { return t.quietly("send", "laptop", "hello") }, // it gets ready as the others get busy
 		func() error { return t.aged("web", "db", "laptop") },
 		t.clear,
-		func() error { return t.run("claude-fleet status") },
-		func() error { return t.run("claude-fleet send web 'and the tests?'") },
+		func() error { return t.run("claude-fleet status", "gate", "busy", "ready") },
+		func() error { return t.run("claude-fleet send web 'and the tests?'", "nothing was typed") },
 		func() error { return t.attach("claude-fleet attach web", "Which database should it use?") },
 		t.clear,
-		func() error { return t.run("claude-fleet answer web") },
-		func() error { return t.run("claude-fleet answer web Postgres") },
-		func() error { return t.run("claude-fleet read web") },
+		func() error { return t.run("claude-fleet answer web", "a dialog waits") },
+		func() error { return t.run("claude-fleet answer web Postgres", "the session's state is ready") },
+		func() error { return t.run("claude-fleet read web", "assistant: Sessions are kept") },
 	)
 }
 
@@ -129,13 +131,24 @@ func inOrder(steps ...func() error) error {
 	return nil
 }
 
-// run types a command at the prompt, a screen, and runs it, another.
-func (t *teller) run(line string) error {
+// run types a command at the prompt, a screen, and runs it, another. What it says
+// has to have these words: on a machine that is too busy for the story there is no
+// picture.
+func (t *teller) run(line string, words ...string) error {
 	return inOrder(
 		func() error { return t.stage.typed(t.ctx, line) },
 		func() error { return t.take(glance, showing("$ "+line)) },
 		func() error { return t.stage.key(t.ctx, "Enter") },
 		func() error { return t.take(look, prompted) },
+		func() error {
+			_, said, _ := strings.Cut(ansi.Strip(t.frames[len(t.frames)-1].screen), "$ "+line)
+			for _, w := range words {
+				if !strings.Contains(said, w) {
+					return fmt.Errorf("%s did not say %q:\n%s", line, w, said)
+				}
+			}
+			return nil
+		},
 	)
 }
 
