@@ -29,6 +29,9 @@ func commandPages(root *cobra.Command) string {
 	for _, cmd := range documented(root) {
 		name := strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")
 		long, status, _ := strings.Cut(cmd.Long, "\n\nExit status:\n")
+		if cmd.Example != "" {
+			long = strings.TrimSpace(long) + "\n\nExamples:\n" + cmd.Example
+		}
 		fmt.Fprintf(&b, "## %s\n\n%s.\n\n```text\nclaude-fleet %s%s\n\n%s\n```\n\n", name, cmd.Short,
 			strings.TrimSuffix(name, cmd.Name()), cmd.Use, strings.TrimSpace(long))
 		if flags := flagTable(cmd.NonInheritedFlags()); flags != "" {

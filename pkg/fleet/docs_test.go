@@ -5,6 +5,8 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +19,26 @@ import (
 func TestDocs(t *testing.T) {
 	docs.Hold(t, "docs/states.md", "states", stateTable(t))
 	docs.Hold(t, "docs/configuration.md", "keys", keyTable(t))
+	// What send and up do with each state is said by hand: of all nine, in order.
+	for page, tables := range map[string]int{"README.md": 1, "docs/states.md": 2} {
+		text, err := os.ReadFile("../../" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want, got []string
+		for range tables {
+			want = append(want, StateNames()...)
+		}
+		for line := range strings.Lines(string(text)) {
+			cells := strings.Split(line, "|")
+			if len(cells) > 2 && slices.Contains(StateNames(), strings.TrimSpace(cells[1])) {
+				got = append(got, strings.TrimSpace(cells[1]))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s has rows for the states %v, not %v", page, got, want)
+		}
+	}
 }
 
 // stateTable has the meanings from the remarks beside the constants.
