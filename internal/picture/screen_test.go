@@ -67,7 +67,7 @@ func TestAllAged(t *testing.T) {
 	}{
 		{"both", `[{"since":"2026-01-02T03:03:00Z"},{"since":"2026-01-02T03:02:30Z"}]`, true},
 		{"one is too young", `[{"since":"2026-01-02T03:03:00Z"},{"since":"2026-01-02T03:03:30Z"}]`, false},
-		{"one is soon two minutes old", `[{"since":"2026-01-02T03:03:00Z"},{"since":"2026-01-02T03:02:10Z"}]`, false},
+		{"one is soon two minutes old", `[{"since":"2026-01-02T03:03:00Z"},{"since":"2026-01-02T03:02:12Z"}]`, false},
 		{"one has no age", `[{"since":"2026-01-02T03:03:00Z"},{"since":null}]`, false},
 		{"one is missing", `[{"since":"2026-01-02T03:03:00Z"}]`, false},
 		{"no JSON", `x`, false},

@@ -208,7 +208,7 @@ func (t *teller) quietly(args ...string) error {
 func (t *teller) aged(hosts ...string) error {
 	ctx, cancel := context.WithTimeout(t.ctx, 3*time.Minute)
 	defer cancel()
-	tick := time.NewTicker(2 * time.Second)
+	tick := time.NewTicker(4 * time.Second)
 	defer tick.Stop()
 	for {
 		out, err := t.command(append([]string{"status", "--json"}, hosts...)...).Output()
@@ -232,7 +232,7 @@ func allAged(status []byte, now time.Time, hosts int) bool {
 		if row.Since == nil {
 			return false
 		}
-		if age := now.Sub(*row.Since); age < time.Minute || age > 100*time.Second {
+		if age := now.Sub(*row.Since); age < time.Minute || age > 112*time.Second {
 			return false
 		}
 	}

@@ -111,7 +111,7 @@ func calls(text string) [][]string {
 	var lines []string
 	for _, line := range fenced(text) {
 		// Of a block of any language, only what begins as a call is one.
-		if begin := strings.TrimLeft(line, " $#&|"); strings.HasPrefix(begin, "claude-fleet ") || strings.Contains(line, "| claude-fleet ") || strings.Contains(line, "/claude-fleet ") {
+		if begin := strings.TrimLeft(line, " $#&|"); strings.HasPrefix(begin, "claude-fleet ") || strings.Contains(line, "| claude-fleet ") || strings.Contains(line, "(claude-fleet ") || strings.Contains(line, "/claude-fleet ") {
 			lines = append(lines, line)
 		}
 	}
@@ -147,7 +147,8 @@ func oneCall(line string) (words []string, rest string) {
 		case slices.Contains([]string{"|", "||", "&&", "&", ";", "#", ">", ">>", "\\"}, w), strings.HasPrefix(w, "#"):
 			return words, line[m[1]:]
 		case strings.HasSuffix(w, ";"), strings.HasSuffix(w, ")"):
-			return append(words, strings.TrimRight(w, ";)")), line[m[1]:]
+			// ":*" ends a rule of the client that allows a call.
+			return append(words, strings.TrimSuffix(strings.TrimRight(w, ";)"), ":*")), line[m[1]:]
 		default:
 			words = append(words, w)
 		}
