@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,7 +115,7 @@ func (t *teller) tell() error {
 		t.clear,
 		func() error { return t.run("claude-fleet status", "gate", "busy", "ready") },
 		func() error { return t.run("claude-fleet send web 'and the tests?'", "nothing was typed") },
-		func() error { return t.attach("claude-fleet attach web", "Which database should it use?") },
+		func() error { return t.attach("claude-fleet attach web", "Claude Code v", "Which database should it use?", "Esc to cancel") },
 		t.clear,
 		func() error { return t.run("claude-fleet answer web", "a dialog waits") },
 		func() error { return t.run("claude-fleet answer web Postgres", "the session's state is ready") },
@@ -152,14 +153,18 @@ func (t *teller) run(line string, words ...string) error {
 	)
 }
 
-// attach takes the session over, shows it, and leaves it by tmux's own key.
-func (t *teller) attach(line, shown string) error {
+// attach takes the session over, shows it once all of these words are there, since the
+// client draws itself anew for the smaller terminal, and leaves it by tmux's own key.
+func (t *teller) attach(line string, words ...string) error {
 	return inOrder(
 		func() error { return t.stage.typed(t.ctx, line) },
 		func() error { return t.take(glance, showing("$ "+line)) },
 		func() error { return t.stage.key(t.ctx, "Enter") },
 		func() error {
-			return t.take(look, func(screen string) bool { return strings.Contains(screen, shown) && !strings.Contains(screen, line) })
+			return t.take(look, func(screen string) bool {
+				missing := func(w string) bool { return !strings.Contains(screen, w) }
+				return !slices.ContainsFunc(words, missing) && missing(line)
+			})
 		},
 		func() error { return t.stage.key(t.ctx, "C-b") },
 		func() error { return t.stage.key(t.ctx, "d") },
