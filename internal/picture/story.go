@@ -115,7 +115,9 @@ func (t *teller) tell() error {
 		t.clear,
 		func() error { return t.run("claude-fleet status", "gate", "busy", "ready") },
 		func() error { return t.run("claude-fleet send web 'and the tests?'", "nothing was typed") },
-		func() error { return t.attach("claude-fleet attach web", "Claude Code v", "Which database should it use?", "Esc to cancel") },
+		func() error {
+			return t.attach("claude-fleet attach web", "Claude Code v", "Which database should it use?", "Esc to cancel")
+		},
 		t.clear,
 		func() error { return t.run("claude-fleet answer web", "a dialog waits") },
 		func() error { return t.run("claude-fleet answer web Postgres", "the session's state is ready") },
