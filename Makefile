@@ -6,7 +6,7 @@ GOLANGCI_LINT_VERSION := v2.15.0
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/claude-fleet
 LINT := $(CACHE)/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
 
-.PHONY: build demo shell test lint bench fuzz chaos setup setup-test record record-diff record-judge
+.PHONY: build demo shell picture docs test lint bench fuzz chaos setup setup-test record record-diff record-judge
 
 build:
 	$(GO) build -o bin/claude-fleet ./cmd/claude-fleet
@@ -17,6 +17,16 @@ demo: setup build
 # The demo's fleet, left up, with a shell that sees it.
 shell: setup build
 	$(GO) run ./internal/demo -bin bin/claude-fleet -keep
+
+# The terminal picture of the README, from a run over a fleet of its own: three
+# minutes, since it waits until each state is a minute old.
+picture: setup build
+	$(GO) run ./internal/picture -bin bin/claude-fleet
+
+# The parts of the documents that are made from the code. The same tests fail where
+# a part is not what the code says.
+docs:
+	CLAUDE_FLEET_WRITE_DOCS=1 $(GO) test -count=1 -run '^TestDocs$$' ./pkg/fleet ./cmd/claude-fleet
 
 # -p 2: each package of tests runs clients of its own, of 200 MB and one core.
 # -count=1: what is tested is the machine's sshd and tmux too, which no cache
