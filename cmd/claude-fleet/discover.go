@@ -25,7 +25,9 @@ as a comment that says why. It types nothing.` + exitStatus(0, 1, 2, 6),
 				if err != nil {
 					return err
 				}
+				p := a.progress(cmd.Context(), f, hosts, labels(hosts), 0)
 				found, errs := f.Discover(cmd.Context(), hosts...)
+				p.end()
 				if cmd.Context().Err() != nil {
 					return errors.New("interrupted")
 				}
