@@ -43,6 +43,28 @@ func cutAt(text string, width, head int) string {
 	return strings.Join(clusters[:i], "") + ellipsis + strings.Join(clusters[j:], "")
 }
 
+// fold makes a list into lines of up to width cells, each item whole; a width of 0
+// or less has no limit.
+func fold(items []string, width int) []string {
+	var lines []string
+	line := ""
+	for i, item := range items {
+		if i < len(items)-1 {
+			item += ","
+		}
+		switch {
+		case line == "":
+			line = item
+		case width > 0 && ansi.StringWidth(line+" "+item) > width:
+			lines = append(lines, line)
+			line = item
+		default:
+			line += " " + item
+		}
+	}
+	return append(lines, line)
+}
+
 // split takes text apart into what a reader sees as one character each, and tells
 // how many cells each has.
 func split(text string) (clusters []string, widths []int) {

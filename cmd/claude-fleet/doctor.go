@@ -109,13 +109,15 @@ func (a *app) printReport(r fleet.Report, all bool) {
 		}
 	}
 	if len(fine) > 0 {
-		fmt.Fprintf(&b, "  %s  %s\n", a.severity(fleet.SeverityOK), strings.Join(fine, ", "))
+		fmt.Fprintf(&b, "  %s  %s\n", a.severity(fleet.SeverityOK), strings.Join(fold(fine, a.width()-len(margin)), "\n"+margin))
 	}
 	fmt.Fprint(a.out, b.String())
 }
 
+// margin is what stands before text that goes on behind a severity.
+const margin = "           "
+
 func (a *app) printFinding(b *strings.Builder, f fleet.Finding) {
-	const margin = "           "
 	fmt.Fprintf(b, "  %s  %s: %s\n", a.severity(f.Severity), f.ID, transport.Neutralise(f.What))
 	if f.Why != "" {
 		fmt.Fprintf(b, "%swhy: %s\n", margin, transport.Neutralise(f.Why))

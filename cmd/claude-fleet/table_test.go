@@ -151,7 +151,7 @@ func TestCut(t *testing.T) {
 		{"a family is one character", cutEnd, "x👩\u200d👩\u200d👧y", 3, "x…"},
 		{"and fits as such", cutEnd, "x👩\u200d👩\u200d👧y", 4, "x👩\u200d👩\u200d👧y"},
 		{"flags are pairs", cutEnd, "🇳🇴🇸🇪", 3, "🇳🇴…"},
-		{"start", cutStart, "/srv/project/web", 8, "…ect/web"},
+		{"start", cutStart, "/srv/project/web", 9, "…ject/web"},
 		{"middle", cutMiddle, "you@web.example.org", 9, "you@….org"},
 		{"branch keeps its counts", cutBranch, "feature/login +1 *2", 12, "featu… +1 *2"},
 		{"branch without counts", cutBranch, "feature/login", 8, "feature…"},
@@ -160,6 +160,21 @@ func TestCut(t *testing.T) {
 	for _, tt := range tests {
 		if got := tt.cut(tt.text, tt.in); got != tt.want {
 			t.Errorf("%s: %q in %d: %q, want %q", tt.name, tt.text, tt.in, got, tt.want)
+		}
+	}
+}
+
+func TestFold(t *testing.T) {
+	items := []string{"one", "two", "three"}
+	tests := []struct {
+		width int
+		want  string
+	}{
+		{-11, "one, two, three"}, {0, "one, two, three"}, {15, "one, two, three"}, {14, "one, two,|three"}, {8, "one,|two,|three"}, {1, "one,|two,|three"},
+	}
+	for _, tt := range tests {
+		if got := strings.Join(fold(items, tt.width), "|"); got != tt.want {
+			t.Errorf("in %d: %q, want %q", tt.width, got, tt.want)
 		}
 	}
 }

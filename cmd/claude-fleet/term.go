@@ -27,6 +27,14 @@ func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 // is no terminal: a program that reads it, or a file, gets everything.
 func (a *app) width() int { return widthOf(terminalOf(a.out)) }
 
+// clip is a row of text that fits standard output.
+func (a *app) clip(row string) string {
+	if width := a.width(); width > 0 {
+		return cutEnd(row, width)
+	}
+	return row
+}
+
 // widthOf is the width of a terminal in cells: its own, else what COLUMNS says,
 // as where it runs over a serial line and does not know, else 80. No terminal has 0.
 func widthOf(f *os.File) int {
