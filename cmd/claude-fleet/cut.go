@@ -31,7 +31,7 @@ func cutAt(text string, width, head int) string {
 	head = max(0, min(head, width-1))
 	clusters, widths := split(text)
 	i, used := 0, 0
-	for used+widths[i] <= head {
+	for i < len(clusters) && used+widths[i] <= head {
 		used += widths[i]
 		i++
 	}

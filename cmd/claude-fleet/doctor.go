@@ -69,7 +69,7 @@ func (a *app) doctor(ctx context.Context, names []string, all bool) error {
 		}
 	}
 	if ctx.Err() != nil {
-		return errors.New("interrupted")
+		return errInterrupted
 	}
 	if a.json {
 		place := func(r fleet.Report) int {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,7 +55,7 @@ deadline.` + exitStatus(0, 1, 2, 6, 7),
 				err = conclude(a, list, func(s fleet.Status) error { return s.Err })
 				switch {
 				case ctx.Err() != nil:
-					return errors.New("interrupted")
+					return errInterrupted
 				case o.Any && slices.ContainsFunc(list, func(s fleet.Status) bool { return s.Err == nil }):
 					return nil
 				}
