@@ -26,6 +26,7 @@ func (a *app) asker() func(context.Context, transport.Question) (string, error) 
 	return func(ctx context.Context, q transport.Question) (string, error) {
 		a.turn.Lock()
 		defer a.turn.Unlock()
+		a.line.wipe()
 		return ask(ctx, q)
 	}
 }

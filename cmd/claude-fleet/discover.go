@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -25,9 +24,11 @@ as a comment that says why. It types nothing.` + exitStatus(0, 1, 2, 6),
 				if err != nil {
 					return err
 				}
+				p := a.progress(cmd.Context(), f, hosts, labels(hosts), 0)
 				found, errs := f.Discover(cmd.Context(), hosts...)
+				p.end()
 				if cmd.Context().Err() != nil {
-					return errors.New("interrupted")
+					return errInterrupted
 				}
 				switch {
 				case a.json && found == nil:

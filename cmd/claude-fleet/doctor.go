@@ -56,18 +56,20 @@ func (a *app) doctor(ctx context.Context, names []string, all bool) error {
 			return err
 		}
 	}
+	p := a.progress(ctx, f, nil, []string{"this machine"}, 0)
 	local := f.DoctorLocal(ctx, hosts...)
+	p.end()
 	local.Findings = append(config, local.Findings...)
 	reports := []fleet.Report{local}
 	a.printReport(local, all)
 	if len(hosts) > 0 {
-		for r := range f.Doctor(ctx, hosts...) {
+		for r := range follow(ctx, a, f, hosts, f.Doctor(ctx, hosts...), func(r fleet.Report) string { return r.Host.Name }) {
 			reports = append(reports, r)
 			a.printReport(r, all)
 		}
 	}
 	if ctx.Err() != nil {
-		return errors.New("interrupted")
+		return errInterrupted
 	}
 	if a.json {
 		place := func(r fleet.Report) int {
@@ -107,13 +109,15 @@ func (a *app) printReport(r fleet.Report, all bool) {
 		}
 	}
 	if len(fine) > 0 {
-		fmt.Fprintf(&b, "  %s  %s\n", a.severity(fleet.SeverityOK), strings.Join(fine, ", "))
+		fmt.Fprintf(&b, "  %s  %s\n", a.severity(fleet.SeverityOK), strings.Join(fold(fine, a.width()-len(margin)), "\n"+margin))
 	}
 	fmt.Fprint(a.out, b.String())
 }
 
+// margin is what stands before text that goes on behind a severity.
+const margin = "           "
+
 func (a *app) printFinding(b *strings.Builder, f fleet.Finding) {
-	const margin = "           "
 	fmt.Fprintf(b, "  %s  %s: %s\n", a.severity(f.Severity), f.ID, transport.Neutralise(f.What))
 	if f.Why != "" {
 		fmt.Fprintf(b, "%swhy: %s\n", margin, transport.Neutralise(f.Why))
@@ -128,10 +132,5 @@ func (a *app) printFinding(b *strings.Builder, f fleet.Finding) {
 
 // severity is the word for a severity, padded to a column and coloured.
 func (a *app) severity(s fleet.Severity) string {
-	word := fmt.Sprintf("%-7s", s)
-	code := map[fleet.Severity]string{fleet.SeverityOK: "32", fleet.SeverityWarning: "33", fleet.SeverityFault: "31"}[s]
-	if !a.colours() || code == "" {
-		return word
-	}
-	return "\x1b[" + code + "m" + word + "\x1b[0m"
+	return a.paint(severityColour(s), fmt.Sprintf("%-7s", s))
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -72,5 +73,13 @@ func (a *app) explain(x any, words string) {
 		a.printJSON(x)
 		return
 	}
-	fmt.Fprint(a.out, transport.NeutraliseLines(words))
+	// Indented are the rows of the screen and of the rules: a row that is wrapped
+	// would be taken for two. Sentences are the terminal's to wrap.
+	for line := range strings.Lines(words) {
+		line = transport.Neutralise(strings.TrimSuffix(line, "\n"))
+		if strings.HasPrefix(line, " ") {
+			line = a.clip(line)
+		}
+		fmt.Fprintln(a.out, line)
+	}
 }

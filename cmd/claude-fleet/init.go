@@ -33,25 +33,10 @@ one machine, name the one that is to have them.` + exitStatus(0, 1, 2, 3, 6),
 				if err != nil {
 					return err
 				}
-				var errs []error
-				results := map[string]fleet.InitResult{}
-				for r := range f.Init(cmd.Context(), opt, hosts...) {
-					results[r.Host.Name] = r
-					errs = append(errs, r.Err)
-					if !a.json {
-						a.printInit(r)
-					}
-				}
-				if a.json {
-					list := []fleet.InitResult{}
-					for _, h := range hosts {
-						if r, ok := results[h.Name]; ok {
-							list = append(list, r)
-						}
-					}
-					a.printJSON(list)
-				}
-				return shown(worst(errs))
+				ctx := cmd.Context()
+				name := func(r fleet.InitResult) string { return r.Host.Name }
+				list := collect(ctx, a, f, hosts, f.Init(ctx, opt, hosts...), name, a.printInit)
+				return conclude(a, list, func(r fleet.InitResult) error { return r.Err })
 			})
 		},
 	}

@@ -71,15 +71,27 @@ name no aliases.` + exitStatus(0, 1, 2),
 }
 
 func (a *app) printMap(hosts []fleet.Host) {
-	t := table{{"HOST", "PROJECT", "TRANSPORT", "SSH", "SESSION", "WORKDIR", "TAGS"}}
-	for _, h := range hosts {
+	rows := make([][]string, len(hosts))
+	for i, h := range hosts {
 		ssh := h.SSH
 		if ssh == "" {
 			ssh = "-"
 		}
-		t = append(t, []string{h.Name, h.Project, h.Transport, ssh, h.Session, h.Workdir, strings.Join(h.Tags, ",")})
+		rows[i] = []string{h.Name, h.Project, h.Transport, ssh, h.Session, h.Workdir, strings.Join(h.Tags, ",")}
 	}
-	t.print(a.out)
+	// TRANSPORT says no more than SSH does, which is "-" for a local host.
+	columns := []column{
+		{head: "HOST", cut: cutApart(labels(hosts))},
+		{head: "PROJECT", giveUp: 3},
+		{head: "TRANSPORT", giveUp: 1},
+		{head: "SSH", giveUp: 5, enough: 24, cut: cutMiddle},
+		{head: "SESSION", giveUp: 4},
+		{head: "WORKDIR", enough: 30, least: 1, cut: cutStart},
+		{head: "TAGS", giveUp: 2},
+	}
+	for _, line := range layout(columns, rows, a.width()) {
+		fmt.Fprintln(a.out, line)
+	}
 }
 
 func (a *app) printImport(ctx context.Context, sshConfig string) error {
@@ -97,7 +109,7 @@ func (a *app) printImport(ctx context.Context, sshConfig string) error {
 func (a *app) printResolutions(ctx context.Context, f *fleet.Fleet, hosts []fleet.Host) error {
 	found := map[string]fleet.Resolution{}
 	if len(hosts) > 0 {
-		for r := range f.Resolve(ctx, hosts...) {
+		for r := range follow(ctx, a, f, hosts, f.Resolve(ctx, hosts...), func(r fleet.Resolution) string { return r.Host.Name }) {
 			found[r.Host.Name] = r
 		}
 	}
@@ -131,7 +143,7 @@ func (a *app) printResolution(r fleet.Resolution) {
 		return
 	}
 	fmt.Fprintf(a.out, "%s: ssh %s (by %s)\n", r.Host.Name, transport.Neutralise(r.Host.SSH), c.Source)
-	rows := table{{"  hostname", c.HostName}, {"  user", c.User}, {"  port", strconv.Itoa(c.Port)}}
+	rows := [][]string{{"  hostname", c.HostName}, {"  user", c.User}, {"  port", strconv.Itoa(c.Port)}}
 	add := func(name string, values ...string) {
 		for _, v := range values {
 			if v != "" {
@@ -154,5 +166,8 @@ func (a *app) printResolution(r fleet.Resolution) {
 	add("config file", c.ConfigFiles...)
 	add("not acted on", strings.Join(c.Unhonoured, ", "))
 	add("warning", c.Warnings...)
-	rows.print(a.out)
+	g := fit([]column{{}, {cut: cutMiddle}}, rows, a.width())
+	for _, row := range rows {
+		fmt.Fprintln(a.out, g.line(row, nil))
+	}
 }

@@ -64,6 +64,9 @@ and turn, which is 1 for the newest; and in lines what is printed otherwise.`, f
 					fmt.Fprintf(a.err, "claude-fleet: %s: there is no conversation yet; this is its screen\n", r.Host)
 				}
 				for _, line := range r.Lines {
+					if r.Source == "screen" { // rows of a pane that may be wider
+						line = a.clip(line)
+					}
 					fmt.Fprintln(a.out, line)
 				}
 				return nil

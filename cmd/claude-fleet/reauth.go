@@ -80,36 +80,18 @@ func (a *app) runReauth(ctx context.Context, fl *fleet.Fleet, names []string, f 
 			return err
 		}
 	}
-	var errs []error
-	results := map[string]fleet.ReauthResult{}
-	for r := range fl.Reauth(ctx, f.ReauthOptions, hosts...) {
-		results[r.Status.Host.Name] = r
-		errs = append(errs, r.Err)
-		if !a.json {
-			a.printReauth(r)
-		}
-	}
-	if a.json {
-		list := []fleet.ReauthResult{}
-		for _, h := range hosts {
-			list = append(list, results[h.Name])
-		}
-		a.printJSON(list)
-	}
-	return shown(worst(errs))
+	name := func(r fleet.ReauthResult) string { return r.Status.Host.Name }
+	list := collect(ctx, a, fl, hosts, fl.Reauth(ctx, f.ReauthOptions, hosts...), name, a.printReauth)
+	return conclude(a, list, func(r fleet.ReauthResult) error { return r.Err })
 }
 
 // confirmReauth asks whether several hosts are meant.
 func (a *app) confirmReauth(ctx context.Context, hosts []fleet.Host, remove bool) error {
-	labels := make([]string, len(hosts))
-	for i, h := range hosts {
-		labels[i] = h.Name
-	}
 	what := "Give a token to"
 	if remove {
 		what = "Take the token from"
 	}
-	list := strings.Join(labels, ", ")
+	list := strings.Join(labels(hosts), ", ")
 	if a.asker() == nil {
 		return usagef("reauth: that is %d hosts (%s): give --yes for all of them; nothing was done", len(hosts), list)
 	}

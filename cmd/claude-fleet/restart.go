@@ -44,7 +44,8 @@ about first; where there is no terminal to ask on, --yes is needed.` + exitStatu
 						return err
 					}
 				}
-				return a.restart(cmd.Context(), f, hosts, o)
+				up := func(r fleet.RestartResult) fleet.UpResult { return r.UpResult }
+				return climbed(cmd.Context(), a, f, hosts, f.Restart(cmd.Context(), o, hosts...), up, a.printRestart)
 			})
 		},
 	}
@@ -63,48 +64,17 @@ func allNamed(names []string, hosts []fleet.Host) bool {
 // confirmRestart asks whether hosts are to be restarted that a tag names, once it
 // has shown what each is doing.
 func (a *app) confirmRestart(ctx context.Context, f *fleet.Fleet, hosts []fleet.Host) error {
-	labels := make([]string, len(hosts))
-	for i, h := range hosts {
-		labels[i] = h.Name
-	}
-	list := strings.Join(labels, ", ")
+	list := strings.Join(labels(hosts), ", ")
 	if a.asker() == nil {
 		return usagef("restart: a tag names hosts (%s): name each, or give --yes to restart them all; nothing was ended", list)
 	}
-	for s := range f.Status(ctx, hosts...) {
+	for s := range follow(ctx, a, f, hosts, f.Status(ctx, hosts...), statusHost) {
 		fmt.Fprintln(a.err, transport.Neutralise(fmt.Sprintf("claude-fleet: %s: %s (%s)", s.Host.Name, s.State, s.Why)))
 	}
 	if ctx.Err() != nil {
 		return errors.New("restart: interrupted; nothing was ended")
 	}
 	return a.agree(ctx, fmt.Sprintf("Restart them (%s)?", list), "restart", "nothing was ended")
-}
-
-func (a *app) restart(ctx context.Context, f *fleet.Fleet, hosts []fleet.Host, o fleet.RestartOptions) error {
-	var errs []error
-	results := map[string]fleet.RestartResult{}
-	for r := range f.Restart(ctx, o, hosts...) {
-		results[r.Status.Host.Name] = r
-		errs = append(errs, r.Err)
-		if !a.json {
-			a.printRestart(r)
-		}
-	}
-	var left []string
-	list := []fleet.RestartResult{}
-	for _, h := range hosts {
-		r := results[h.Name]
-		list = append(list, r)
-		if r.NotBegun() {
-			left = append(left, h.Name)
-		}
-	}
-	if a.json {
-		a.printJSON(list)
-	} else {
-		a.printNotBegun(left)
-	}
-	return shown(worst(errs))
 }
 
 // printRestart tells in a line what a host is now, what was done and what it was.

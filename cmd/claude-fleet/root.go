@@ -25,7 +25,7 @@ type app struct {
 	config  string
 	json    bool
 	timeout time.Duration
-	noColor bool
+	colour  colourMode
 	verbose bool
 	batch   bool
 
@@ -34,19 +34,23 @@ type app struct {
 	in       io.Reader
 	out, err io.Writer
 	turn     sync.Mutex // held by whoever writes, or waits for an answer
+	line     liveLine   // of the progress; turn guards it
 }
 
 // turnWriter writes when it is its turn: nothing is printed over an open
-// question.
+// question, nor behind the line that tells of progress.
 type turnWriter struct {
 	io.Writer
-	turn *sync.Mutex
+	a *app
 }
 
 func (w turnWriter) Write(p []byte) (int, error) {
-	w.turn.Lock()
-	defer w.turn.Unlock()
-	return w.Writer.Write(p)
+	w.a.turn.Lock()
+	defer w.a.turn.Unlock()
+	w.a.line.wipe()
+	n, err := w.Writer.Write(p)
+	w.a.line.wrote(w.Writer, p[:n])
+	return n, err
 }
 
 // terminalOf is the terminal that a stream of the app is, or nil.
@@ -62,8 +66,8 @@ func terminalOf(stream any) *os.File {
 
 // execute runs the command line and returns the exit code.
 func execute(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
-	a := &app{in: in}
-	a.out, a.err = turnWriter{out, &a.turn}, turnWriter{errOut, &a.turn}
+	a := &app{in: in, colour: colourAuto}
+	a.out, a.err = turnWriter{out, a}, turnWriter{errOut, a}
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetIn(in)
@@ -111,7 +115,8 @@ with that tag, and @all all of them.`,
 	p.StringVar(&a.config, "config", "", "read the fleet table from `FILE`")
 	p.BoolVar(&a.json, "json", false, "print JSON")
 	p.DurationVar(&a.timeout, "timeout", 0, "a host's deadline, such as 5s, in place of the table's")
-	p.BoolVar(&a.noColor, "no-color", false, "print no colours (as does a set NO_COLOR)")
+	p.Var(&a.colour, "color", "colour the output: auto (on a terminal, unless NO_COLOR is set or TERM is dumb), always or never")
+	_ = root.RegisterFlagCompletionFunc("color", completeColour)
 	p.BoolVar(&a.batch, "batch", false, "ask nothing, not even on a terminal")
 	p.BoolVarP(&a.verbose, "verbose", "v", false, "say more: the rule behind each state, and the whole chain of an error")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
@@ -255,9 +260,4 @@ func (a *app) oneHost(cmd *cobra.Command, given []string, prefix string) ([]stri
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return a.hostNames(cmd, given, prefix)
-}
-
-// colours tells whether standard output is to be coloured.
-func (a *app) colours() bool {
-	return !a.noColor && !a.json && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && terminalOf(a.out) != nil
 }

@@ -123,11 +123,7 @@ func (a *app) runSend(ctx context.Context, given []string, f sendFlags) error {
 
 // confirm asks whether a prompt is to go to several hosts.
 func (a *app) confirm(ctx context.Context, hosts []fleet.Host) error {
-	labels := make([]string, len(hosts))
-	for i, h := range hosts {
-		labels[i] = h.Name
-	}
-	list := strings.Join(labels, ", ")
+	list := strings.Join(labels(hosts), ", ")
 	if a.asker() == nil {
 		return usagef("send: that is %d hosts (%s): give --yes to send to all of them; nothing was sent", len(hosts), list)
 	}
@@ -158,38 +154,31 @@ type sent struct {
 }
 
 func (a *app) sendTo(ctx context.Context, fl *fleet.Fleet, hosts []fleet.Host, prompt string, f sendFlags) error {
-	var errs []error
-	results := map[string]sent{}
-	show := func(r sent) {
-		results[r.Host] = r
-		errs = append(errs, r.err)
-		if !a.json {
-			a.printSent(r, len(hosts) > 1)
-		}
-	}
-	if f.wait {
-		for t := range fl.SendAndWait(ctx, prompt, f.SendOptions, f.timeout, hosts...) {
-			r := sent{Outcome: t.Outcome, Turn: t.Turn, err: t.Err}
-			if t.Err != nil && t.Outcome.Err == nil {
-				r.Failure = t.Err.Error()
+	results := func(yield func(sent) bool) {
+		if f.wait {
+			for t := range fl.SendAndWait(ctx, prompt, f.SendOptions, f.timeout, hosts...) {
+				r := sent{Outcome: t.Outcome, Turn: t.Turn, err: t.Err}
+				if t.Err != nil && t.Outcome.Err == nil {
+					r.Failure = t.Err.Error()
+				}
+				if !yield(r) {
+					return
+				}
 			}
-			show(r)
+			return
 		}
-	} else {
 		for out := range fl.SendAll(ctx, prompt, f.SendOptions, hosts...) {
-			show(sent{Outcome: out, err: out.Err})
+			if !yield(sent{Outcome: out, err: out.Err}) {
+				return
+			}
 		}
 	}
-	if a.json && len(hosts) == 1 {
-		a.printJSON(results[hosts[0].Name])
-	} else if a.json {
-		list := []sent{}
-		for _, h := range hosts {
-			list = append(list, results[h.Name])
-		}
-		a.printJSON(list)
+	list := collect(ctx, a, fl, hosts, results, func(r sent) string { return r.Host }, func(r sent) { a.printSent(r, len(hosts) > 1) })
+	if a.json && len(hosts) == 1 && len(list) == 1 {
+		a.printJSON(list[0])
+		return shown(list[0].err)
 	}
-	return shown(worst(errs))
+	return conclude(a, list, func(r sent) error { return r.err })
 }
 
 // printSent tells of one host: on standard output what went well, on standard

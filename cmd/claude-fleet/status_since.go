@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/claude-fleet/claude-fleet/pkg/fleet"
@@ -35,7 +34,7 @@ func (a *app) statusSince(ctx context.Context, f *fleet.Fleet, hosts []fleet.Hos
 	}
 	defer func() { _ = marks.Close() }()
 	looks := func(yield func(fleet.Watched) bool) {
-		for s := range f.Status(ctx, hosts...) {
+		for s := range follow(ctx, a, f, hosts, f.Status(ctx, hosts...), statusHost) {
 			if ctx.Err() != nil {
 				return // a look that was cut short is none
 			}
@@ -98,11 +97,14 @@ func (a *app) changed(looks []fleet.Watched, before fleet.Marks, hosts []fleet.H
 	if a.json {
 		a.printJSON(changes)
 	} else {
-		var t table
-		for _, c := range changes {
-			t = append(t, changeRow(c))
+		rows := make([][]string, len(changes))
+		for i, c := range changes {
+			rows[i] = changeRow(c)
 		}
-		t.print(a.out)
+		g := fit(changeColumns(hosts), rows, a.width())
+		for i, c := range changes {
+			fmt.Fprintln(a.out, g.line(rows[i], a.paintStatus(c.Status)))
+		}
 		for _, c := range changes {
 			if c.Status.Err != nil {
 				a.showError(c.Status.Err)
@@ -115,17 +117,18 @@ func (a *app) changed(looks []fleet.Watched, before fleet.Marks, hosts []fleet.H
 	return nil
 }
 
+// changeColumns are those of changeRow.
+func changeColumns(hosts []fleet.Host) []column {
+	return []column{{cut: cutApart(labels(hosts))}, {giveUp: 1}, {}, {giveUp: 2}, {least: 1}}
+}
+
 // changeRow is a change in columns.
 func changeRow(c fleet.StatusChange) []string {
 	was := "new"
 	if c.Was != nil {
 		was = "was " + string(c.Was.State)
 	}
-	flags := c.Status.Flags
-	if c.Status.Reason != "" {
-		flags = append([]string{"(" + c.Status.Reason + ")"}, flags...)
-	}
-	return []string{c.Status.Host.Name, c.Status.Host.Project, string(c.Status.State), was, strings.Join(flags, " ")}
+	return []string{c.Status.Host.Name, c.Status.Host.Project, string(c.Status.State), was, warnings(c.Status)}
 }
 
 // notifying passes looks on and has the notify command told of them. told gives the

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/claude-fleet/claude-fleet/pkg/fleet"
-	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
 // watchStatus is status --watch: the live table where there is a terminal for it,
@@ -30,7 +29,7 @@ func (a *app) watchStatus(ctx context.Context, f *fleet.Fleet, hosts []fleet.Hos
 	case a.json && o.count > 0:
 		a.watchRounds(looks, hosts, o.count)
 	default:
-		a.watchLines(looks, o)
+		a.watchLines(looks, hosts, o)
 	}
 	err := told()
 	// To be ended by a signal is how it ends, unless it was to end by itself.
@@ -42,8 +41,9 @@ func (a *app) watchStatus(ctx context.Context, f *fleet.Fleet, hosts []fleet.Hos
 
 // watchLines prints a line for each change, and one for each host when it is first
 // seen.
-func (a *app) watchLines(looks iter.Seq[fleet.Watched], o statusFlags) {
+func (a *app) watchLines(looks iter.Seq[fleet.Watched], hosts []fleet.Host, o statusFlags) {
 	marks := fleet.Marks{}
+	columns := append([]column{{giveUp: 3}}, changeColumns(hosts)...)
 	for w := range looks {
 		c, changed := marks.Change(w.Status, w.SeenAt)
 		marks.Note(w.Status, w.SeenAt)
@@ -59,7 +59,7 @@ func (a *app) watchLines(looks iter.Seq[fleet.Watched], o statusFlags) {
 			row[3] = "-"
 		}
 		row = append([]string{w.SeenAt.Format(time.DateTime)}, row...)
-		fmt.Fprintln(a.out, strings.TrimRight(transport.Neutralise(strings.Join(row, "  ")), " "))
+		fmt.Fprintln(a.out, fit(columns, [][]string{row}, a.width()).line(row, nil))
 		if w.Err != nil {
 			a.showError(w.Err)
 		}

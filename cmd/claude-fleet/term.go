@@ -13,6 +13,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/term"
@@ -21,6 +22,33 @@ import (
 )
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// width is how many cells a line of standard output may have, and 0 where that
+// is no terminal: a program that reads it, or a file, gets everything.
+func (a *app) width() int { return widthOf(terminalOf(a.out)) }
+
+// clip is a row of text that fits standard output.
+func (a *app) clip(row string) string {
+	if width := a.width(); width > 0 {
+		return cutEnd(row, width)
+	}
+	return row
+}
+
+// widthOf is the width of a terminal in cells: its own, else what COLUMNS says,
+// as where it runs over a serial line and does not know, else 80. No terminal has 0.
+func widthOf(f *os.File) int {
+	if f == nil {
+		return 0
+	}
+	if cols, _, err := term.GetSize(int(f.Fd())); err == nil && cols > 0 {
+		return cols
+	}
+	if cols, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && cols > 0 {
+		return cols
+	}
+	return 80
+}
 
 // onTerminal runs fn with the caller's terminal in raw mode and its size
 // followed, and restores it whatever way fn ends.

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -25,6 +26,7 @@ type terminal struct {
 	before        *term.State
 	cmd           *exec.Cmd
 	copied        chan struct{}
+	cols          int // at the start
 
 	mu  sync.Mutex
 	out bytes.Buffer // since the last expectation
@@ -49,13 +51,17 @@ func (t *terminal) forget() {
 //	terminal run 100x30 claude-fleet attach alpha
 //	terminal expect REGEXP      wait until its output has it
 //	terminal send TEXT          type text; \n, \x02 and the like as in Go
-//	terminal hidden TEXT        nothing that it has shown so far has it
+//	terminal hidden TEXT        nothing that it was sent so far has it, escapes as in Go
+//	terminal sent TEXT          something has
+//	terminal holds REGEXP       it shows that, once all that it was sent is drawn
+//	terminal lacks REGEXP       it does not
+//	terminal narrow             no line is wider than the terminal
 //	terminal resize 80x24
 //	terminal signal HUP         send it a signal
 //	terminal wait CODE          wait for its exit; the terminal must be as before
 func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
-	const usage = "terminal run SIZE COMMAND… | expect REGEXP | hidden TEXT | send TEXT | resize SIZE | signal NAME | wait CODE"
-	only(ts, neg, len(args) >= 2, usage)
+	const usage = "terminal run SIZE COMMAND… | expect REGEXP | hidden TEXT | sent TEXT | holds REGEXP | lacks REGEXP | narrow | send TEXT | resize SIZE | signal NAME | wait CODE"
+	only(ts, neg, len(args) >= 1, usage)
 	st := stateOf(ts)
 	if args[0] == "run" {
 		only(ts, neg, len(args) > 2, usage)
@@ -64,7 +70,7 @@ func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
 		return
 	}
 	t := st.term
-	only(ts, neg, t != nil && len(args) == 2, usage)
+	only(ts, neg, t != nil && (len(args) == 2 || len(args) == 1 && args[0] == "narrow"), usage)
 	switch args[0] {
 	case "expect":
 		want := regexp.MustCompile(args[1])
@@ -75,11 +81,24 @@ func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
 		}()
 		poll(ts, 3*time.Minute, "the terminal shows "+args[1], func() bool { return want.MatchString(t.text()) })
 		t.forget()
-	case "hidden":
+	case "hidden", "sent":
+		text, err := strconv.Unquote(`"` + args[1] + `"`)
+		ts.Check(err)
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		if bytes.Contains(t.all.Bytes(), []byte(args[1])) {
-			ts.Fatalf("the terminal showed %q:\n%s", args[1], t.all.String())
+		if bytes.Contains(t.all.Bytes(), []byte(text)) != (args[0] == "sent") {
+			ts.Fatalf("not %s: %q:\n%q", args[0], text, t.all.String())
+		}
+	case "holds", "lacks":
+		all := strings.Join(t.drawn(), "\n")
+		if regexp.MustCompile("(?m)"+args[1]).MatchString(all) != (args[0] == "holds") {
+			ts.Fatalf("the terminal %s %q not; it shows:\n%s", args[0], args[1], all)
+		}
+	case "narrow":
+		for _, line := range t.drawn() {
+			if n := ansi.StringWidth(line); n > t.cols {
+				ts.Fatalf("%d cells in a terminal of %d: %q", n, t.cols, line)
+			}
 		}
 	case "send":
 		text, err := strconv.Unquote(`"` + args[1] + `"`)
@@ -103,7 +122,7 @@ func cmdTerminal(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // terminalEnv is what of the script's environment the command on a terminal has.
-var terminalEnv = []string{"PATH", "HOME", "TERM", "LANG", "TMPDIR", "TMUX_TMPDIR", "SSH_AUTH_SOCK", "CLAUDE_FLEET_CONFIG", "XDG_CONFIG_HOME", "SHELL"}
+var terminalEnv = []string{"PATH", "HOME", "TERM", "LANG", "TMPDIR", "TMUX_TMPDIR", "SSH_AUTH_SOCK", "NO_COLOR", "COLUMNS", "CLAUDE_FLEET_CONFIG", "XDG_CONFIG_HOME", "SHELL"}
 
 // inPath finds a program in the script's own PATH.
 func inPath(ts *testscript.TestScript, name string) string {
@@ -124,7 +143,7 @@ func startTerminal(ts *testscript.TestScript, size string, command []string) *te
 	ts.Check(pty.Setsize(master, &pty.Winsize{Cols: cols, Rows: rows}))
 	before, err := term.GetState(int(slave.Fd()))
 	ts.Check(err)
-	t := &terminal{master: master, slave: slave, before: before, copied: make(chan struct{})}
+	t := &terminal{master: master, slave: slave, before: before, copied: make(chan struct{}), cols: int(cols)}
 	t.cmd = exec.Command(inPath(ts, command[0]), command[1:]...)
 	for _, name := range terminalEnv {
 		t.cmd.Env = append(t.cmd.Env, name+"="+ts.Getenv(name))

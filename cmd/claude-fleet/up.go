@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,33 +32,27 @@ turn out to have no valid login, no further one is begun.` + exitStatus(0, 1, 2,
 				if err != nil {
 					return err
 				}
-				var errs []error
-				results := map[string]fleet.UpResult{}
-				for r := range f.Up(cmd.Context(), hosts...) {
-					results[r.Status.Host.Name] = r
-					errs = append(errs, r.Err)
-					if !a.json {
-						a.printUp(r)
-					}
-				}
-				var left []string
-				list := []fleet.UpResult{}
-				for _, h := range hosts {
-					r := results[h.Name]
-					list = append(list, r)
-					if r.NotBegun() {
-						left = append(left, h.Name)
-					}
-				}
-				if a.json {
-					a.printJSON(list)
-				} else {
-					a.printNotBegun(left)
-				}
-				return shown(worst(errs))
+				itself := func(r fleet.UpResult) fleet.UpResult { return r }
+				return climbed(cmd.Context(), a, f, hosts, f.Up(cmd.Context(), hosts...), itself, a.printUp)
 			})
 		},
 	}
+}
+
+// climbed shows what a verb made of hosts that it was to bring up, then, together,
+// those that it left alone.
+func climbed[R any](ctx context.Context, a *app, f *fleet.Fleet, hosts []fleet.Host, results iter.Seq[R], up func(R) fleet.UpResult, show func(R)) error {
+	list := collect(ctx, a, f, hosts, results, func(r R) string { return up(r).Status.Host.Name }, show)
+	var left []string
+	for _, r := range list {
+		if up(r).NotBegun() {
+			left = append(left, up(r).Status.Host.Name)
+		}
+	}
+	if !a.json {
+		a.printNotBegun(left)
+	}
+	return conclude(a, list, func(r R) error { return up(r).Err })
 }
 
 func (a *app) printUp(r fleet.UpResult) {

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,33 +50,16 @@ deadline.` + exitStatus(0, 1, 2, 6, 7),
 				if err != nil {
 					return err
 				}
-				var errs []error
-				known := map[string]fleet.Status{}
-				there := false
-				for s := range f.Wait(cmd.Context(), o, hosts...) {
-					known[s.Host.Name] = s
-					errs = append(errs, s.Err)
-					there = there || s.Err == nil
-					if !a.json {
-						a.printWait(s)
-					}
-				}
-				if a.json {
-					list := []fleet.Status{}
-					for _, h := range hosts {
-						if s, ok := known[h.Name]; ok {
-							list = append(list, s)
-						}
-					}
-					a.printJSON(list)
-				}
+				ctx := cmd.Context()
+				list := collect(ctx, a, f, hosts, f.Wait(ctx, o, hosts...), statusHost, a.printWait)
+				err = conclude(a, list, func(s fleet.Status) error { return s.Err })
 				switch {
-				case cmd.Context().Err() != nil:
-					return errors.New("interrupted")
-				case o.Any && there:
+				case ctx.Err() != nil:
+					return errInterrupted
+				case o.Any && slices.ContainsFunc(list, func(s fleet.Status) bool { return s.Err == nil }):
 					return nil
 				}
-				return shown(worst(errs))
+				return err
 			})
 		},
 	}
