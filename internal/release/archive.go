@@ -78,20 +78,16 @@ func release(ctx context.Context, src, out string) (revision, error) {
 	return r, errors.Join(errs...)
 }
 
-// clear makes the folder, without what an earlier release left there; anything
-// else that is in it stays, and is named.
+// clear makes the folder, without what an earlier release left there.
 func clear(out string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(out)
 	for _, e := range entries {
-		if n := e.Name(); n != "SHA256SUMS" && !strings.HasPrefix(n, "claude-fleet_") {
-			return fmt.Errorf("%s is not of a release: move it away, or give another folder with -out", filepath.Join(out, n))
+		if n := e.Name(); n == "SHA256SUMS" || strings.HasPrefix(n, "claude-fleet_") && !e.IsDir() {
+			err = errors.Join(err, os.Remove(filepath.Join(out, n)))
 		}
-	}
-	for _, e := range entries {
-		err = errors.Join(err, os.Remove(filepath.Join(out, e.Name())))
 	}
 	return err
 }

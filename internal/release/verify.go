@@ -118,6 +118,10 @@ func verifyBinary(binary []byte, t target) error {
 	if t.os == "darwin" {
 		return verifyMachO(binary, t)
 	}
+	return verifyELF(binary, t)
+}
+
+func verifyELF(binary []byte, t target) error {
 	f, err := elf.NewFile(bytes.NewReader(binary))
 	if err != nil {
 		return err
