@@ -25,10 +25,12 @@ func checkAll(ctx context.Context, src string, said io.Writer) error {
 	var clones [2]string
 	for i, name := range []string{"one", "another folder"} {
 		clones[i] = filepath.Join(tmp, name)
-		// file:// copies a shallow clone too, as CI has it.
-		if _, err := output(ctx, src, nil, "git", "clone", "--quiet", "file://"+mustAbs(src), clones[i]); err != nil {
+		// file:// copies a shallow clone too, as CI has it. The second is made of the
+		// first: a commit may come in between.
+		if _, err := output(ctx, tmp, nil, "git", "clone", "--quiet", "file://"+mustAbs(src), clones[i]); err != nil {
 			return err
 		}
+		src = clones[0]
 		if r, err = release(ctx, clones[i], filepath.Join(clones[i], "dist")); err != nil {
 			return err
 		}
