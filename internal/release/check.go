@@ -108,7 +108,13 @@ func runs(ctx context.Context, dist string, r revision) error {
 	if err := os.WriteFile(filepath.Join(home, "fleet.conf"), []byte("[hosts.here]\ntransport = \"local\"\ntimeout = \"2m\"\n"), 0o600); err != nil {
 		return err
 	}
-	text, err := output(ctx, home, []string{"HOME=" + home, "TMUX_TMPDIR=" + home, "TMUX="}, binary, "--config", "fleet.conf", "status", "--json")
+	// A folder of its own, with a short name: the path of a socket has some 100 bytes.
+	sockets, err := os.MkdirTemp("", "cf-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(sockets) }()
+	text, err := output(ctx, home, []string{"HOME=" + home, "TMUX_TMPDIR=" + sockets, "TMUX="}, binary, "--config", "fleet.conf", "status", "--json")
 	if err != nil {
 		return err
 	}
