@@ -246,7 +246,7 @@ func TestVersion(t *testing.T) {
 	} {
 		run(c.line)
 		want := c.want
-		if strings.Contains(want, "HASH") {
+		if want != "" {
 			want = strings.Replace(want, "HASH", run("git rev-parse HEAD")[:12], 1)
 		}
 		if got := run("scripts/version"); got != want {

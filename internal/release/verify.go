@@ -79,7 +79,7 @@ func unpack(archive []byte, folder string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for r := tar.NewReader(zipped); ; {
 		head, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return files, nil
 		}
 		if err != nil {
