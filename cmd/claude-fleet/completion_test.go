@@ -161,7 +161,6 @@ type shellOnPTY struct {
 	tty  *os.File
 	mu   sync.Mutex
 	seen bytes.Buffer
-	n    int
 }
 
 func startShell(t *testing.T, shell, dir string) *shellOnPTY {
