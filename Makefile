@@ -6,10 +6,24 @@ GOLANGCI_LINT_VERSION := v2.15.0
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/claude-fleet
 LINT := $(CACHE)/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
 
-.PHONY: build demo shell picture docs test lint bench fuzz chaos setup setup-test record record-diff record-judge
+.PHONY: build release release-check man demo shell picture docs test lint bench fuzz chaos setup setup-test record record-diff record-judge
 
+# The version that the binary says is that of the checkout.
 build:
-	$(GO) build -o bin/claude-fleet ./cmd/claude-fleet
+	$(GO) build -ldflags "-X main.version=$(shell scripts/version)" -o bin/claude-fleet ./cmd/claude-fleet
+
+# Archives for linux and darwin on amd64 and arm64, their SBOMs and checksums, of
+# the commit that is checked out, into dist.
+release:
+	$(GO) run ./internal/release -out dist
+
+# The same twice, from clones of the commit, compared, examined and run.
+release-check:
+	$(GO) run ./internal/release -check
+
+# The manual alone, into dist/man1.
+man:
+	$(GO) run -tags dist ./cmd/claude-fleet dist/man1 "$(shell scripts/version)" "$(shell TZ=UTC0 git log -1 --date=format-local:%Y-%m-%d --format=%cd)"
 
 demo: setup build
 	$(GO) run ./internal/demo -bin bin/claude-fleet

@@ -120,7 +120,8 @@ with that tag, and @all all of them.`,
 	p.BoolVar(&a.batch, "batch", false, "ask nothing, not even on a terminal")
 	p.BoolVarP(&a.verbose, "verbose", "v", false, "say more: the rule behind each state, and the whole chain of an error")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newMap(a), newStatus(a), newExplain(a), newRead(a), newWait(a), newSend(a), newOutcome(a), newAnswer(a), newInterrupt(a), newUp(a), newRestart(a), newReauth(a), newInit(a), newAttach(a), newDoctor(a), newDiscover(a), newVersion(a))
+	root.AddCommand(newMap(a), newStatus(a), newExplain(a), newRead(a), newWait(a), newSend(a), newOutcome(a), newAnswer(a), newInterrupt(a), newUp(a), newRestart(a), newReauth(a), newInit(a), newAttach(a), newDoctor(a), newDiscover(a), newCompletion(a), newVersion(a))
+	completeFlags(root)
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	return root
 }
@@ -232,32 +233,4 @@ func escapeJSON(s string) string {
 		}
 	}
 	return b.String()
-}
-
-// hostNames completes host labels and tags.
-func (a *app) hostNames(_ *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
-	table, err := fleet.LoadTable(a.config)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	var names []string
-	seen := map[string]bool{}
-	for _, h := range table.Hosts {
-		names = append(names, h.Name+"\t"+h.Project)
-		for _, t := range h.Tags {
-			if !seen[t] {
-				seen[t] = true
-				names = append(names, "@"+t)
-			}
-		}
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
-// oneHost completes a label where only one is taken.
-func (a *app) oneHost(cmd *cobra.Command, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(given) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return a.hostNames(cmd, given, prefix)
 }
