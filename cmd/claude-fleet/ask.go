@@ -24,11 +24,19 @@ func (a *app) asker() func(context.Context, transport.Question) (string, error) 
 		return nil
 	}
 	return func(ctx context.Context, q transport.Question) (string, error) {
-		a.turn.Lock()
-		defer a.turn.Unlock()
-		a.line.wipe()
-		return ask(ctx, q)
+		if w := a.watching.Load(); w != nil {
+			return w.ask(ctx, q)
+		}
+		return a.askNow(ctx, q)
 	}
+}
+
+// askNow asks on the terminal, on which nothing is written meanwhile.
+func (a *app) askNow(ctx context.Context, q transport.Question) (string, error) {
+	a.turn.Lock()
+	defer a.turn.Unlock()
+	a.line.wipe()
+	return ask(ctx, q)
 }
 
 var errNoAnswer = errors.New("the question was not answered")

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 	"unicode/utf16"
@@ -35,10 +36,24 @@ type app struct {
 	out, err io.Writer
 	turn     sync.Mutex // held by whoever writes, or waits for an answer
 	line     liveLine   // of the progress; turn guards it
+
+	// Set by the live table, whose verbs run over the fleet that it looks at. aside
+	// has what is for the terminal while the table is on it; turn guards it.
+	fleet    *fleet.Fleet
+	watching atomic.Pointer[watching]
+	aside    func(text string)
+}
+
+// putAside has take called with what is written to the terminal from now on; nil
+// ends that.
+func (a *app) putAside(take func(text string)) {
+	a.turn.Lock()
+	defer a.turn.Unlock()
+	a.aside = take
 }
 
 // turnWriter writes when it is its turn: nothing is printed over an open
-// question, nor behind the line that tells of progress.
+// question or the live table, nor behind the line that tells of progress.
 type turnWriter struct {
 	io.Writer
 	a *app
@@ -47,6 +62,10 @@ type turnWriter struct {
 func (w turnWriter) Write(p []byte) (int, error) {
 	w.a.turn.Lock()
 	defer w.a.turn.Unlock()
+	if w.a.aside != nil && terminalOf(w.Writer) != nil {
+		w.a.aside(string(p))
+		return len(p), nil
+	}
 	w.a.line.wipe()
 	n, err := w.Writer.Write(p)
 	w.a.line.wrote(w.Writer, p[:n])
@@ -151,7 +170,7 @@ func (a *app) load() (*fleet.Fleet, error) {
 
 // options are those of every fleet, by the global flags.
 func (a *app) options() []fleet.Option {
-	return []fleet.Option{fleet.WithTimeout(a.timeout), fleet.WithAsk(a.asker()), fleet.WithNotices(func(n fleet.Notice) {
+	return []fleet.Option{fleet.WithTimeout(a.timeout), fleet.WithAsk(a.asker()), fleet.WithTerminalFree(a.terminalFree), fleet.WithNotices(func(n fleet.Notice) {
 		if !n.Minor || a.verbose {
 			fmt.Fprintf(a.err, "claude-fleet: %s: %s\n", n.Machine, n.Text)
 		}
@@ -160,6 +179,9 @@ func (a *app) options() []fleet.Option {
 
 // with loads the fleet, runs a command over it and closes the connections.
 func (a *app) with(run func(*fleet.Fleet) error) error {
+	if a.fleet != nil {
+		return run(a.fleet)
+	}
 	f, err := a.load()
 	if err != nil {
 		return err

@@ -62,6 +62,7 @@ func TestScripts(t *testing.T) {
 			"waitsize":   cmdWaitSize,   // waitsize HOST SESSION 80x24: wait until its client has that size
 			"accept":     cmdAccept,     // accept [TOKEN…]: the API takes these tokens alone; "code:CODE" is that of a code
 			"terminal":   cmdTerminal,   // terminal run|expect|send|resize|wait …: a real pty
+			"view":       cmdView,       // view run|expect|send|paste|resize|end …: a terminal whose screen is drawn
 		},
 	})
 }
@@ -72,6 +73,7 @@ type state struct {
 	after  func(func())
 	rig    *rig.Rig
 	term   *terminal
+	views  int // how many screens were drawn
 }
 
 type stateKey struct{}

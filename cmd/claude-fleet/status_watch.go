@@ -15,6 +15,10 @@ import (
 // watchStatus is status --watch: the live table where there is a terminal for it,
 // else lines.
 func (a *app) watchStatus(ctx context.Context, f *fleet.Fleet, hosts []fleet.Host, o statusFlags) error {
+	// A change that is to be notified of, or is all that is wanted, is told in lines.
+	if o.notify == "" && !o.onlyPerson && a.live(o) {
+		return a.watch(ctx, f, hosts, o.interval)
+	}
 	looks := f.Watch(ctx, fleet.WatchOptions{Interval: o.interval, Count: o.count}, hosts...)
 	told := func() error { return nil }
 	if o.notify != "" {

@@ -28,6 +28,7 @@ type options struct {
 	timeout time.Duration
 	notice  func(Notice)
 	ask     func(context.Context, transport.Question) (string, error)
+	free    func() bool
 }
 
 // WithTimeout gives every host the deadline d in place of the table's; 0 keeps those.
@@ -56,6 +57,12 @@ func WithNotices(tell func(Notice)) Option { return func(o *options) { o.notice 
 func WithAsk(ask func(context.Context, transport.Question) (string, error)) Option {
 	return func(o *options) { o.ask = ask }
 }
+
+// WithTerminalFree has free tell whether the terminal is anybody's now. Where it is
+// not, since the caller draws on it, an ssh in a ProxyCommand has none and fails at
+// once where it would ask; what WithAsk has is asked all the same. free is called
+// from several goroutines. Without it, the terminal is free wherever WithAsk is set.
+func WithTerminalFree(free func() bool) Option { return func(o *options) { o.free = free } }
 
 // Load reads the fleet table at path, or where path is empty from
 // $CLAUDE_FLEET_CONFIG, else claude-fleet/fleet.conf in the user's config
@@ -88,7 +95,8 @@ func New(table *Table, opts ...Option) *Fleet {
 		table = &Table{Path: table.Path, Hosts: hosts}
 	}
 	return &Fleet{table: table, conns: transport.NewPool(transport.Options{
-		Ask: o.ask,
+		Ask:      o.ask,
+		Attended: o.free,
 		Warn: func(e transport.Endpoint, text string) {
 			o.notice(Notice{Machine: e.String(), Text: transport.Neutralise(text)})
 		},

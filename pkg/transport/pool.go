@@ -40,6 +40,10 @@ type Options struct {
 	// called by one goroutine at a time, and is not called where ssh_config sets
 	// BatchMode.
 	Ask func(ctx context.Context, q Question) (string, error)
+	// Attended tells whether a ProxyCommand that is started now may ask on the
+	// terminal by itself, as an ssh in it does; nil is yes wherever Ask is set. It is
+	// called from several goroutines.
+	Attended func() bool
 }
 
 func (o Options) withDefaults() Options {

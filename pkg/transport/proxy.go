@@ -61,7 +61,8 @@ func (r *route) proxyCommand(s *settings) (net.Conn, func(), *Error) {
 	if x.err != nil {
 		return nil, nil, &Error{Kind: KindConfig, Endpoint: e, Err: fmt.Errorf("ProxyCommand: %w", x.err), Hint: "see ProxyCommand in ssh_config"}
 	}
-	attended := r.pool.opts.Ask != nil && !s.batch
+	o := r.pool.opts
+	attended := o.Ask != nil && !s.batch && (o.Attended == nil || o.Attended())
 	c, err := startCommand(line, attended)
 	if err != nil {
 		return nil, nil, &Error{Kind: KindProxy, Endpoint: e, Err: fmt.Errorf("ProxyCommand: %w", err), Hint: "the shell ($SHELL, else /bin/sh) could not be started here: see whether it exists, and whether this machine has processes and memory left"}
