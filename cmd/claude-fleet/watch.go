@@ -203,6 +203,9 @@ func (w *watching) perform(ctx context.Context, do action) (over bool) {
 	if err != nil && !errors.Is(err, errShown) {
 		w.app.showError(err)
 	}
+	if do.verb == verbSend {
+		w.model.sent(do, err)
+	}
 	if ctx.Err() != nil || do.verb == verbAttach && err == nil {
 		return false
 	}

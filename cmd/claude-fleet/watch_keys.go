@@ -89,6 +89,7 @@ func (m *watchModel) pressHost(name string) {
 		m.do = action{verb: verbExplain, host: m.target}
 	case "s":
 		m.mode, m.line = modePrompt, line{}
+		m.line.insert(m.unsent[m.target])
 	case "n":
 		m.mode = modeFetch
 		m.out.question(m.target)

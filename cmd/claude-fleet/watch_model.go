@@ -89,6 +89,7 @@ type watchModel struct {
 
 	target  string // the host that the mode is about; kept while the selection may not move
 	line    line
+	unsent  map[string]string // prompts that hosts refused, for another try
 	asked   fleet.Question
 	choice  int // an option of asked
 	confirm string
@@ -98,7 +99,7 @@ type watchModel struct {
 }
 
 func newWatchModel(a *app, f *fleet.Fleet, hosts []fleet.Host, interval time.Duration, out outside) *watchModel {
-	m := &watchModel{app: a, path: f.Table().Path, hosts: hosts, interval: interval, out: out, seen: map[string]fleet.Watched{}, now: time.Now()}
+	m := &watchModel{app: a, path: f.Table().Path, hosts: hosts, interval: interval, out: out, seen: map[string]fleet.Watched{}, unsent: map[string]string{}, now: time.Now()}
 	if len(hosts) > 0 {
 		m.selected = hosts[0].Name
 	}
@@ -150,6 +151,16 @@ func (m *watchModel) hear() {
 	}
 	if notice != "" {
 		m.note = notice
+	}
+}
+
+// sent takes in what became of a prompt. One that was refused, of which nothing was
+// typed, is kept for the next time that somebody writes to that host; any other may
+// have arrived, and would arrive twice.
+func (m *watchModel) sent(do action, err error) {
+	delete(m.unsent, do.host)
+	if fleet.ClassOf(err) == fleet.ClassRefused {
+		m.unsent[do.host] = do.prompt
 	}
 }
 

@@ -226,3 +226,38 @@ func TestSameDialog(t *testing.T) {
 		}
 	}
 }
+
+// TestWatchUnsent has a refused prompt come back for another try, at its own host
+// alone, and none that may have been typed.
+func TestWatchUnsent(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		err  error
+		kept string
+	}{
+		{"refused", shown(&fleet.Error{Class: fleet.ClassRefused}), "do it"},
+		{"accepted", nil, ""},
+		{"typed", &fleet.Error{Class: fleet.ClassTyped}, ""},
+		{"unproven", &fleet.Error{Class: fleet.ClassUnproven}, ""},
+		{"unreachable", &fleet.Error{Class: fleet.ClassUnreachable}, ""},
+	} {
+		m, _ := modelOf(t, 2)
+		m.sent(action{verb: verbSend, host: "h0", prompt: "do it"}, c.err)
+		m.pressTable("s")
+		if got := m.line.String(); m.mode != modePrompt || m.target != "h0" || got != c.kept {
+			t.Errorf("%s: the line holds %q, want %q", c.name, got, c.kept)
+		}
+		m.press(tea.KeyPressMsg{Code: tea.KeyEscape})
+		m.pressTable("j")
+		m.pressTable("s")
+		if got := m.line.String(); m.target != "h1" || got != "" {
+			t.Errorf("%s: %s is offered %q", c.name, m.target, got)
+		}
+	}
+	m, _ := modelOf(t, 1)
+	m.sent(action{host: "h0", prompt: "first"}, &fleet.Error{Class: fleet.ClassRefused})
+	m.sent(action{host: "h0", prompt: "first"}, nil)
+	if len(m.unsent) != 0 {
+		t.Errorf("kept although it arrived: %v", m.unsent)
+	}
+}
