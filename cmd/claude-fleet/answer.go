@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -48,26 +49,29 @@ session act unasked from then on needs --yes.` + exitStatus(0, 1, 2, 3, 4, 5, 6,
 					return usagef("answer: the LABEL is empty (is the variable that it comes from set?); nothing was pressed")
 				}
 			}
-			return a.with(func(f *fleet.Fleet) error {
-				out, err := f.Answer(cmd.Context(), given[0], o)
-				if a.json {
-					a.printJSON(out)
-					return shown(err)
-				}
-				if err != nil && out.Next == nil {
-					return err
-				}
-				fmt.Fprintln(a.out, transport.Neutralise(out.Host+": "+out.Detail))
-				if out.Next != nil {
-					a.printQuestion(*out.Next)
-				}
-				return shown(err)
-			})
+			return a.with(func(f *fleet.Fleet) error { return a.answer(cmd.Context(), f, given[0], o) })
 		},
 	}
 	cmd.Flags().StringVar(&o.Text, "text", "", "type `TEXT` into the row that takes an answer of one's own")
 	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "choose it although it may destroy something, spend money, end the client or widen what it may do")
 	return cmd
+}
+
+// answer answers the dialog that waits, and says what came of it.
+func (a *app) answer(ctx context.Context, f *fleet.Fleet, host string, o fleet.AnswerOptions) error {
+	out, err := f.Answer(ctx, host, o)
+	if a.json {
+		a.printJSON(out)
+		return shown(err)
+	}
+	if err != nil && out.Next == nil {
+		return err
+	}
+	fmt.Fprintln(a.out, transport.Neutralise(out.Host+": "+out.Detail))
+	if out.Next != nil {
+		a.printQuestion(*out.Next)
+	}
+	return shown(err)
 }
 
 // showQuestion shows the dialog that waits.

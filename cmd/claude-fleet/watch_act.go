@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +31,9 @@ func (a *app) perform(ctx context.Context, f *fleet.Fleet, do action) error {
 		}
 		return a.sendTo(ctx, f, hosts, do.prompt, sendFlags{})
 	case verbAnswer:
-		return a.answerAsked(ctx, f, do)
+		o := do.answer
+		o.Seen = &do.asked // another dialog may have an option of the same name
+		return a.answer(ctx, f, do.host, o)
 	}
 	return fmt.Errorf("the table has no %q", do.verb)
 }
@@ -42,36 +43,4 @@ func command(ctx context.Context, cmd *cobra.Command, given ...string) error {
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetArgs(given)
 	return cmd.ExecuteContext(ctx)
-}
-
-// answerAsked answers the dialog that the person was shown: another one may have an
-// option of the same name.
-func (a *app) answerAsked(ctx context.Context, f *fleet.Fleet, do action) error {
-	q, err := f.Question(ctx, do.host)
-	if err != nil {
-		return err
-	}
-	if !sameDialog(q, do.asked) {
-		a.printQuestion(q)
-		return &fleet.Error{Class: fleet.ClassRefused, Host: do.host, State: q.State, Rule: q.Rule, Msg: "this is another dialog than the one that was shown; nothing was pressed"}
-	}
-	given := []string{}
-	if do.answer.Yes {
-		given = append(given, "--yes")
-	}
-	if do.answer.Text != "" {
-		given = append(given, "--text="+do.answer.Text)
-	}
-	return command(ctx, newAnswer(a), append(given, "--", do.host, do.answer.Label)...)
-}
-
-// sameDialog goes by what the dialogs ask and offer, not by what is selected.
-func sameDialog(a, b fleet.Question) bool {
-	label := func(q fleet.Question) (labels []string) {
-		for _, o := range q.Options {
-			labels = append(labels, o.Label)
-		}
-		return labels
-	}
-	return a.Title == b.Title && slices.Equal(a.Asks, b.Asks) && slices.Equal(label(a), label(b))
 }

@@ -205,28 +205,6 @@ func TestWatchLookAgain(t *testing.T) {
 	}
 }
 
-// TestSameDialog takes a dialog for another one when it asks or offers something else.
-func TestSameDialog(t *testing.T) {
-	shown := fleet.Question{Title: "Run it?", Asks: []string{"ls"}, Options: []fleet.Choice{{Label: "Yes", Selected: true}, {Label: "No"}}}
-	for _, c := range []struct {
-		name   string
-		change func(*fleet.Question)
-		same   bool
-	}{
-		{"itself", func(*fleet.Question) {}, true},
-		{"another selected", func(q *fleet.Question) { q.Options = []fleet.Choice{{Label: "Yes"}, {Label: "No", Selected: true}} }, true},
-		{"about another command", func(q *fleet.Question) { q.Asks = []string{"rm -rf /"} }, false},
-		{"of another title", func(q *fleet.Question) { q.Title = "Sure?" }, false},
-		{"of other options", func(q *fleet.Question) { q.Options = q.Options[:1] }, false},
-	} {
-		now := shown
-		c.change(&now)
-		if got := sameDialog(shown, now); got != c.same {
-			t.Errorf("%s: %v", c.name, got)
-		}
-	}
-}
-
 // TestWatchUnsent has a refused prompt come back for another try, at its own host
 // alone, and none that may have been typed.
 func TestWatchUnsent(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/claude-fleet/claude-fleet/pkg/detect"
@@ -35,6 +36,13 @@ type Question struct {
 	Why        string `json:"why"`
 }
 
+// Same tells whether two looks saw one dialog: it asks and offers the same, whatever
+// is selected or ticked.
+func (q Question) Same(o Question) bool {
+	return q.Title == o.Title && slices.Equal(q.Asks, o.Asks) &&
+		slices.EqualFunc(q.Options, o.Options, func(a, b Choice) bool { return a.Label == b.Label })
+}
+
 // Choice is a row of a dialog.
 type Choice struct {
 	Label    string `json:"label"`
@@ -59,6 +67,10 @@ type AnswerOptions struct {
 	// Yes allows an option that may destroy something, spend money, end the client,
 	// or lets the session act unasked (Choice.Danger).
 	Yes bool
+	// Seen is the dialog that the option was chosen of, as Fleet.Question gave it: where
+	// another one waits by now, which may have an option of the same name, nothing is
+	// pressed. nil: whichever waits.
+	Seen *Question
 }
 
 // AnswerResult is what became of an answer.

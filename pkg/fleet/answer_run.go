@@ -110,6 +110,9 @@ func (a *answering) pick(look seen, start face, q *Question) (int, error) {
 		return 0, &Error{Class: class, Host: q.Host, State: look.State, Rule: look.Rule, Msg: msg + "; nothing was pressed", Hint: hint}
 	}
 	attach := "answer it with: claude-fleet attach " + q.Host
+	if a.o.Seen != nil && !q.Same(*a.o.Seen) {
+		return refuse(ClassRefused, "another dialog waits than the one that was shown", "look at it with: claude-fleet answer "+q.Host)
+	}
 	if !q.Answerable {
 		return refuse(ClassRefused, "this dialog can't be answered from here: "+q.Why, attach)
 	}

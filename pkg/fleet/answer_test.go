@@ -208,3 +208,32 @@ func halfDrawn(e detect.Evidence, whole face) (face, bool) {
 	f, ok := faceOf(s)
 	return f, ok
 }
+
+// TestQuestionSame takes a dialog for another one when it asks or offers something
+// else, and has no option of that one chosen.
+func TestQuestionSame(t *testing.T) {
+	shown := Question{Title: "Run it?", Asks: []string{"ls"}, Options: []Choice{{Label: "Yes", Selected: true}, {Label: "No"}}, Answerable: true}
+	for _, c := range []struct {
+		name   string
+		change func(*Question)
+		same   bool
+	}{
+		{"itself", func(*Question) {}, true},
+		{"another selected", func(q *Question) { q.Options = []Choice{{Label: "Yes"}, {Label: "No", Selected: true}} }, true},
+		{"about another command", func(q *Question) { q.Asks = []string{"rm -rf /"} }, false},
+		{"of another title", func(q *Question) { q.Title = "Sure?" }, false},
+		{"of other options", func(q *Question) { q.Options = []Choice{{Label: "Yes"}, {Label: "Never"}} }, false},
+	} {
+		now := shown
+		c.change(&now)
+		look := seen{pane: &tmux.Pane{}}
+		start := face{Dialog: &detect.Dialog{Options: []string{"Yes", now.Options[1].Label}}}
+		for _, seen := range []*Question{&shown, nil} {
+			a := answering{o: AnswerOptions{Label: "Yes", Seen: seen}}
+			want, err := a.pick(look, start, &now)
+			if may := c.same || seen == nil; may != (err == nil) || err != nil && ClassOf(err) != ClassRefused || want != 0 {
+				t.Errorf("%s, seen %v: option %d, %v", c.name, seen != nil, want, err)
+			}
+		}
+	}
+}

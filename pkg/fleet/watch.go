@@ -57,15 +57,16 @@ func (f *Fleet) Watch(ctx context.Context, o WatchOptions, hosts ...Host) iter.S
 	if len(hosts) == 0 {
 		hosts = f.table.Hosts
 	}
-	return watch(ctx, o, groups(hosts), f.probe)
+	return watching{WatchOptions: o, look: f.probe, rest: rest}.over(ctx, groups(hosts))
 }
 
-func watch(ctx context.Context, o WatchOptions, gs []group, look func(context.Context, group, func(int, seen))) iter.Seq[Watched] {
-	if o.Interval <= 0 {
-		o.Interval = DefaultInterval
+// over watches groups of hosts.
+func (w watching) over(ctx context.Context, gs []group) iter.Seq[Watched] {
+	if w.Interval <= 0 {
+		w.Interval = DefaultInterval
 	}
-	o.Interval = max(o.Interval, minInterval)
-	w := watching{WatchOptions: o, look: look, turns: make(chan struct{}, maxParallel)}
+	w.Interval = max(w.Interval, minInterval)
+	w.turns = make(chan struct{}, maxParallel)
 	return streamAll(ctx, gs, len(gs), w.group)
 }
 
@@ -73,7 +74,18 @@ func watch(ctx context.Context, o WatchOptions, gs []group, look func(context.Co
 type watching struct {
 	WatchOptions
 	look  func(context.Context, group, func(int, seen))
-	turns chan struct{} // at most so many looks at once
+	rest  func(context.Context, group, time.Duration) bool // false: ctx ended
+	turns chan struct{}                                    // at most so many looks at once
+}
+
+// rest waits for d, or until ctx ends.
+func rest(ctx context.Context, _ group, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // group looks at the hosts of one group until there were enough looks.
@@ -115,9 +127,7 @@ func (w *watching) group(ctx context.Context, g group, emit func(Watched)) {
 		if poll == w.Count {
 			return
 		}
-		select {
-		case <-time.After(max(0, jittered(pause)-time.Since(began))):
-		case <-ctx.Done():
+		if !w.rest(ctx, g, max(0, jittered(pause)-time.Since(began))) {
 			return
 		}
 	}
