@@ -18,7 +18,7 @@ func newAnswer(a *app) *cobra.Command {
 		Short: "Show the dialog that a session waits at, or choose an option of it",
 		Long: `Answer without a LABEL shows the dialog at which a host's session waits: what it
 asks, and its options. It presses nothing; the exit status is 7 when a dialog waits
-and 3 when none does.
+and 3 when none does, or one that has no options to choose from.
 
 With a LABEL it chooses that option: the one with that very label, else the only one
 that begins so, else the same without regard to case. It moves the selection there

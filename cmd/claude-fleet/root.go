@@ -118,11 +118,7 @@ with that tag, and @all all of them.`,
 			if len(args) == 0 {
 				return nil
 			}
-			near := ""
-			if names := cmd.SuggestionsFor(args[0]); len(names) > 0 {
-				near = "; did you mean " + strings.Join(names, " or ") + "?"
-			}
-			return usagef("unknown command %q%s", args[0], near)
+			return unknownCommand(cmd, args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -138,8 +134,9 @@ with that tag, and @all all of them.`,
 	_ = root.RegisterFlagCompletionFunc("color", completeColour)
 	p.BoolVar(&a.batch, "batch", false, "ask nothing, not even on a terminal")
 	p.BoolVarP(&a.verbose, "verbose", "v", false, "say more: the rule behind each state, and the whole chain of an error")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newMap(a), newStatus(a), newExplain(a), newRead(a), newWait(a), newSend(a), newOutcome(a), newAnswer(a), newInterrupt(a), newUp(a), newRestart(a), newReauth(a), newInit(a), newAttach(a), newDoctor(a), newDiscover(a), newCompletion(a), newVersion(a))
+	root.SetHelpCommand(newHelp())
 	completeFlags(root)
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	return root

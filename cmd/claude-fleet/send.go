@@ -72,7 +72,7 @@ needed.` + exitStatus(0, 1, 2, 3, 4, 5, 6, 7),
 	fl.BoolVar(&f.Queue, "queue", false, "let the client queue it behind a turn that runs")
 	fl.BoolVar(&f.ReplaceDraft, "replace-draft", false, "have the client put a draft aside for the prompt, and back")
 	fl.BoolVar(&f.wait, "wait", false, "wait until the turn has ended, and print its final text")
-	fl.DurationVar(&f.timeout, "timeout", time.Hour, "how long --wait waits for the turn's end; without --wait, what it is everywhere: a host's deadline for a look")
+	fl.DurationVar(&f.timeout, "timeout", time.Hour, "with --wait: how long to wait for the turn's end; without it, a host's deadline for a look, by default the table's")
 	fl.BoolVarP(&f.yes, "yes", "y", false, "send to several hosts without asking")
 	return cmd
 }
@@ -205,7 +205,7 @@ func (a *app) printSent(r sent, many bool) {
 	case r.Repeated:
 		fmt.Fprintf(a.out, "%s: %s (sent before under this id; nothing was typed now)\n", r.Host, r.Detail)
 	case r.Result == fleet.Queued:
-		fmt.Fprintf(a.out, "%s: queued; see its work later with: claude-fleet read %s\n", r.Host, r.Host)
+		fmt.Fprintf(a.out, "%s: queued; ask what became of it with: claude-fleet outcome %s %s\n", r.Host, r.Host, r.ID)
 	default:
 		fmt.Fprintf(a.out, "%s: accepted; see its work with: claude-fleet read %s\n", r.Host, r.Host)
 	}

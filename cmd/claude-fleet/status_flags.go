@@ -34,7 +34,7 @@ func (o *statusFlags) register(f *pflag.FlagSet) {
 	f.IntVar(&o.count, "count", 0, "with --watch: end after so many looks at each host")
 	f.StringVar(&o.notify, "notify", "", "run `CMD` by sh for each change, with the change as JSON on standard input")
 	f.DurationVar(&o.notifyTimeout, "notify-timeout", notify.DefaultTimeout, "end a notify command that takes longer")
-	f.IntVar(&o.notifyLimit, "notify-limit", fleet.DefaultNotifyLimit, "run the notify command at most so often in a minute")
+	f.IntVar(&o.notifyLimit, "notify-limit", fleet.DefaultNotifyLimit, "run the notify command at most so often, in one run or with --watch in a minute")
 	f.StringVar(&o.state, "state", "", "with --changed or --notify: keep what was seen in `FILE`")
 }
 

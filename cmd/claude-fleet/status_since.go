@@ -160,7 +160,7 @@ func (a *app) notifying(ctx context.Context, f *fleet.Fleet, looks iter.Seq[flee
 	}
 	return t.Beside(ctx, looks, report), func() error {
 		if n := len(later); n > 0 && !o.watch {
-			fmt.Fprintf(a.err, "claude-fleet: the limit of %d a minute leaves changes of %d hosts to the next run\n", o.notifyLimit, n)
+			fmt.Fprintf(a.err, "claude-fleet: changes that the limit of %d leaves to the next run: %d\n", o.notifyLimit, n)
 		}
 		return shown(first)
 	}

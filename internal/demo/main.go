@@ -164,7 +164,7 @@ func (d demo) until(limit time.Duration, word string, args ...string) error {
 
 // shell leaves the fleet up for as long as the person wants to play with it.
 func (d demo) shell() error {
-	say("\nA shell in which claude-fleet sees this fleet, with the home of its local host. exit ends the\nshell, and the fleet with it.")
+	say("\nA shell in which claude-fleet sees this fleet, with the home of its local host. exit ends the\nshell, and the fleet with it. The model is a script: ASK asks a question, HOLD NAME makes a\nturn that goes on until it is interrupted, anything else is answered at once.")
 	bin, err := filepath.Abs(filepath.Dir(d.binary))
 	if err != nil {
 		return err

@@ -116,7 +116,7 @@ func defaultOf(t *testing.T) map[string]string {
 		t.Fatalf("the defaults are others than the documents say: %+v, %+v", named, bare)
 	}
 	return map[string]string{
-		keyProject: "the last part of workdir", keyWorkdir: code(bare.Workdir), keyTransport: code(bare.Transport), keySSH: "the host's name",
+		keyProject: "the last part of workdir, or for ~ the host's name", keyWorkdir: code(bare.Workdir), keyTransport: code(bare.Transport), keySSH: "the host's name",
 		keySession: code(bare.Session) + "; of a local host, its name", keyCommand: code(bare.Command), keyTags: "none",
 		keyTimeout: code(bare.Timeout.String()), keySSHConfig: "your ssh_config and the system's",
 	}

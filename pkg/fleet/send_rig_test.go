@@ -151,10 +151,10 @@ func TestSendQueueTakenBack(t *testing.T) {
 	is(t, f, detect.Busy, "")
 	p.r.API().Release("one")
 	is(t, f, detect.Ready, "")
-	if now, err := f.Outcome(t.Context(), "alpha", out.ID); now.Result != fleet.Typed || !strings.Contains(now.Detail, "took it back") {
+	if now, err := f.Outcome(t.Context(), "alpha", out.ID); now.Result != fleet.Typed || !strings.Contains(now.Detail, "somebody took it back") {
 		t.Errorf("%s, %v", now.Result, err)
 	}
-	if _, err := f.WaitTurn(t.Context(), out); fleet.ClassOf(err) != fleet.ClassFailed || !strings.Contains(err.Error(), "took it back") {
+	if _, err := f.WaitTurn(t.Context(), out); fleet.ClassOf(err) != fleet.ClassFailed || !strings.Contains(err.Error(), "somebody took it back") {
 		t.Error(err)
 	}
 }

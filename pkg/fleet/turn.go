@@ -117,7 +117,7 @@ func (f *Fleet) WaitTurn(ctx context.Context, out Outcome) (Turned, error) {
 
 // takenBack is what became of a prompt that waited in the queue, and of which no
 // turn came.
-const takenBack = "queued, and somebody took it back out of the queue"
+const takenBack = "queued, is queued no more and never ran: somebody took it back, or its client was ended"
 
 // turnWait is the waiting for the end of one turn.
 type turnWait struct {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/claude-fleet/claude-fleet/pkg/detect"
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
 // WaitOptions says what Wait waits for.
@@ -87,6 +88,7 @@ type waiting struct {
 func (w *waiting) group(ctx context.Context, g group, emit func(Status)) {
 	left := g.hosts
 	last := map[string]Status{}
+	cut := map[string]bool{} // what is last known is that a look had begun there when the time was up
 	pause := waitPause
 	for {
 		now := g
@@ -98,6 +100,7 @@ func (w *waiting) group(ctx context.Context, g group, emit func(Status)) {
 			before, seenBefore := last[s.Host.Name]
 			if s.State != detect.Unreachable || ctx.Err() == nil || !seenBefore {
 				last[s.Host.Name] = s.Status // a look that was cut short tells less than the one before
+				cut[s.Host.Name] = ctx.Err() != nil && s.Err != nil && transport.Started(s.Err)
 			}
 			if end, done := w.done(before, s.Status); done {
 				emit(end)
@@ -123,7 +126,7 @@ func (w *waiting) group(ctx context.Context, g group, emit func(Status)) {
 		case <-ctx.Done():
 			for _, h := range left {
 				if s, ok := last[h.Name]; ok && !w.enough.Load() {
-					s.Err = w.ended(s)
+					s.Err = w.ended(s, cut[h.Name])
 					emit(s)
 				}
 			}
@@ -174,8 +177,9 @@ func needsPerson(s Status) error {
 	}
 }
 
-// ended is why the wait for a host ended before it was done.
-func (w *waiting) ended(s Status) error {
+// ended is why the wait for a host ended before it was done. cut is whether the time
+// was up within the first look: the machine answers, and its state is not known.
+func (w *waiting) ended(s Status, cut bool) error {
 	e := &Error{Class: ClassFailed, Host: s.Host.Name, State: s.State, Rule: s.Rule, Err: s.Err}
 	states := make([]string, len(w.For))
 	for i, want := range w.For {
@@ -186,6 +190,9 @@ func (w *waiting) ended(s Status) error {
 	case w.outer.Err() != nil:
 		e.Msg = fmt.Sprintf("the wait was broken off; it was %s", s.State)
 		return e
+	case s.State == detect.Unreachable && cut:
+		waited = fmt.Sprintf("not %s within %s, as far as is known: a look at it had begun and was not over", strings.Join(states, " or "), w.Timeout)
+		e.Hint = "allow more time"
 	case s.State == detect.Unreachable:
 		e.Class = ClassUnreachable
 		if s.Err != nil {

@@ -35,25 +35,28 @@ func TestWaitEnded(t *testing.T) {
 	for _, tt := range []struct {
 		state detect.State
 		outer context.Context
+		cut   bool
 		want  Class
 		text  string
 	}{
-		{detect.Busy, t.Context(), ClassFailed, "not ready or gate within 2s: it is busy"},
-		{detect.Limited, t.Context(), ClassFailed, "it is limited"},
-		{detect.Ready, t.Context(), ClassFailed, "it is ready"},
-		{detect.Unknown, t.Context(), ClassNeedsPerson, "it is unknown (why)"},
-		{detect.Gate, t.Context(), ClassNeedsPerson, "it is gate (why)"},
-		{detect.Down, t.Context(), ClassNeedsPerson, "it is down (why)"},
-		{detect.Unreachable, t.Context(), ClassUnreachable, "it is unreachable: refused"},
-		{detect.Busy, broken, ClassFailed, "broken off; it was busy"},
-		{detect.Unreachable, broken, ClassFailed, "broken off; it was unreachable"},
+		{detect.Busy, t.Context(), false, ClassFailed, "not ready or gate within 2s: it is busy"},
+		{detect.Limited, t.Context(), false, ClassFailed, "it is limited"},
+		{detect.Ready, t.Context(), false, ClassFailed, "it is ready"},
+		{detect.Unknown, t.Context(), false, ClassNeedsPerson, "it is unknown (why)"},
+		{detect.Gate, t.Context(), false, ClassNeedsPerson, "it is gate (why)"},
+		{detect.Down, t.Context(), false, ClassNeedsPerson, "it is down (why)"},
+		{detect.Unreachable, t.Context(), false, ClassUnreachable, "it is unreachable: refused"},
+		{detect.Unreachable, t.Context(), true, ClassFailed, "not ready or gate within 2s, as far as is known"},
+		{detect.Unreachable, broken, true, ClassFailed, "broken off; it was unreachable"},
+		{detect.Busy, broken, false, ClassFailed, "broken off; it was busy"},
+		{detect.Unreachable, broken, false, ClassFailed, "broken off; it was unreachable"},
 	} {
 		s := Status{Host: Host{Name: "web"}, Verdict: detect.Verdict{State: tt.state, Why: "why"}}
 		if tt.state == detect.Unreachable {
 			s.Err = errors.New("refused")
 		}
 		w := waiting{WaitOptions: WaitOptions{For: []detect.State{detect.Ready, detect.Gate}, Timeout: 2 * time.Second}, outer: tt.outer}
-		if err := w.ended(s); ClassOf(err) != tt.want || !strings.Contains(err.Error(), tt.text) {
+		if err := w.ended(s, tt.cut); ClassOf(err) != tt.want || !strings.Contains(err.Error(), tt.text) {
 			t.Errorf("%s: %v: %v", tt.state, ClassOf(err), err)
 		}
 	}
