@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/claude-fleet/claude-fleet/pkg/fleet"
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
 // TestExitCodesInReadme holds the README's table to the one in the code, row by
@@ -72,7 +73,7 @@ func TestEscapeJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		escaped := escapeJSON(string(raw))
+		escaped := transport.EscapeJSON(string(raw))
 		for _, r := range escaped {
 			if r >= 0x7f && r <= 0x9f || r == 0x202e || r == 0x2028 || r == 0xe0041 {
 				t.Errorf("%q still holds %U", escaped, r)

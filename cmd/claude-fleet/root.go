@@ -12,8 +12,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode"
-	"unicode/utf16"
 
 	"github.com/spf13/cobra"
 
@@ -235,21 +233,5 @@ func (a *app) printJSONTo(w io.Writer, v any) {
 		fmt.Fprintln(a.err, "claude-fleet: can't print:", err)
 		return
 	}
-	fmt.Fprint(w, escapeJSON(b.String()))
-}
-
-// escapeJSON writes what a terminal might obey as JSON escapes, which a reader
-// of JSON turns back: encoding/json does so only below U+0020.
-func escapeJSON(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if r < 0x7f || r > 0x9f && !unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) {
-			b.WriteRune(r)
-			continue
-		}
-		for _, unit := range utf16.Encode([]rune{r}) {
-			fmt.Fprintf(&b, "\\u%04x", unit)
-		}
-	}
-	return b.String()
+	fmt.Fprint(w, transport.EscapeJSON(b.String()))
 }

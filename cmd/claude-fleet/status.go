@@ -41,8 +41,8 @@ looks is.
 --notify runs a command once for each change, with the change as a line of JSON on its
 standard input. Each may take --notify-timeout, and --notify-limit of them are run, or
 with --watch in a minute; what is beyond that, or fails, is told by a later look or run if it is still
-true then. What was told is kept in the same file, so that each change is told once
-whatever runs. With --check only changes to or from a state that needs a person are told.` + exitStatus(0, 1, 2, 3, 7),
+true then, and the run gives 1 where it failed. What was told is kept in the same file,
+so that each change is told once whatever runs. With --check only changes to or from a state that needs a person are told.` + exitStatus(0, 1, 2, 3, 7),
 		Example: `  claude-fleet status @web --watch
   claude-fleet status --check || mail -s fleet me@example.org
   claude-fleet status --check --notify 'jq -r .host | wall'`,

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 	"time"
 
 	"github.com/claude-fleet/claude-fleet/pkg/fleet"
 	"github.com/claude-fleet/claude-fleet/pkg/notify"
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
 // stateWait is how long a run waits for another one that has the state file.
@@ -60,11 +62,29 @@ func (a *app) statusSince(ctx context.Context, f *fleet.Fleet, hosts []fleet.Hos
 	} else {
 		errs = append(errs, a.status(ctx, statuses(looks), hosts, o))
 	}
-	errs = append(errs, told(), marks.Save(f.Table().Hosts))
+	// That something could not be told or kept goes before what was found: nobody
+	// may hear of it otherwise.
+	if failed := worst([]error{told(), a.save(marks, f, o)}); failed != nil {
+		return failed
+	}
 	if ctx.Err() != nil {
 		errs = append(errs, errInterrupted)
 	}
 	return worst(errs)
+}
+
+// save writes the state file, and says why where that fails. A file that was named
+// may have the marks of another table, too.
+func (a *app) save(marks *fleet.StateFile, f *fleet.Fleet, o statusFlags) error {
+	keep := f.Table().Hosts
+	if o.state != "" {
+		keep = nil
+	}
+	err := marks.Save(keep)
+	if err != nil {
+		a.showError(err)
+	}
+	return shown(err)
 }
 
 func statuses(looks iter.Seq[fleet.Watched]) iter.Seq[fleet.Status] {
@@ -135,9 +155,12 @@ func changeRow(c fleet.StatusChange) []string {
 // first error of that once the looks are over.
 func (a *app) notifying(ctx context.Context, f *fleet.Fleet, looks iter.Seq[fleet.Watched], marks *fleet.StateFile, o statusFlags) (iter.Seq[fleet.Watched], func() error) {
 	t := &fleet.Dispatcher{
-		Notifier: notify.Command{Line: o.notify, Timeout: o.notifyTimeout, Output: a.err},
+		Notifier: notify.Command{Line: o.notify, Timeout: o.notifyTimeout, Output: neutralWriter{a.err}},
 		Notified: marks.Notified,
 		Limit:    o.notifyLimit,
+	}
+	if !o.watch {
+		t.Window = 24 * time.Hour // the limit is that of the run
 	}
 	if o.onlyPerson {
 		t.Only = fleet.StatusChange.ConcernsPerson
@@ -146,15 +169,15 @@ func (a *app) notifying(ctx context.Context, f *fleet.Fleet, looks iter.Seq[flee
 	later := map[string]bool{}
 	report := func(r fleet.Dispatched) {
 		err := r.Err
-		if r.Notified { // at once: who is killed now has told it all the same
-			err = marks.Save(f.Table().Hosts)
-		}
 		if err != nil {
 			a.showError(err)
-			if first == nil {
-				first = err
-			}
-		} else if r.Later {
+		} else if r.Marked { // at once: who is killed now has told it all the same
+			err = a.save(marks, f, o)
+		}
+		if first == nil {
+			first = err
+		}
+		if r.Later && r.Err == nil {
 			later[r.Host] = true
 		}
 	}
@@ -164,4 +187,14 @@ func (a *app) notifying(ctx context.Context, f *fleet.Fleet, looks iter.Seq[flee
 		}
 		return shown(first)
 	}
+}
+
+// neutralWriter is for what a command prints that was given text of a host.
+type neutralWriter struct{ io.Writer }
+
+func (w neutralWriter) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(w.Writer, transport.NeutraliseLines(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }

@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/claude-fleet/claude-fleet/pkg/fleet"
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
 // watchStatus is status --watch: the live table where there is a terminal for it,
@@ -29,18 +32,30 @@ func (a *app) watchStatus(ctx context.Context, f *fleet.Fleet, hosts []fleet.Hos
 		defer func() { _ = marks.Close() }()
 		looks, told = a.notifying(ctx, f, looks, marks, o)
 	}
-	switch {
-	case a.json && o.count > 0:
-		a.watchRounds(looks, hosts, o.count)
-	default:
-		a.watchLines(looks, hosts, o)
+	needy := map[string]bool{}
+	noting := func(yield func(fleet.Watched) bool) {
+		for w := range looks {
+			needy[w.Host.Name] = w.NeedsPerson()
+			if !yield(w) {
+				return
+			}
+		}
+	}
+	if a.json && o.count > 0 {
+		a.watchRounds(noting, hosts, o)
+	} else {
+		a.watchLines(noting, hosts, o)
 	}
 	err := told()
-	// To be ended by a signal is how it ends, unless it was to end by itself.
-	if o.count > 0 && ctx.Err() != nil {
-		err = worst([]error{err, errInterrupted})
+	switch {
+	case err != nil || o.count == 0: // to be ended by a signal is how it ends, unless it was to end by itself
+		return err
+	case ctx.Err() != nil:
+		return errInterrupted
+	case o.onlyPerson && slices.Contains(slices.Collect(maps.Values(needy)), true):
+		return shown(errNeedsPerson)
 	}
-	return err
+	return nil
 }
 
 // watchLines prints a line for each change, and one for each host when it is first
@@ -79,10 +94,10 @@ type round struct {
 }
 
 // watchRounds prints a line for each round of looks, once all hosts have answered.
-func (a *app) watchRounds(looks iter.Seq[fleet.Watched], hosts []fleet.Host, count int) {
-	found := make([]map[string]fleet.Watched, count)
+func (a *app) watchRounds(looks iter.Seq[fleet.Watched], hosts []fleet.Host, o statusFlags) {
+	found := map[int]map[string]fleet.Watched{} // by poll, while it is not over
 	for w := range looks {
-		i := w.Poll - 1
+		i := w.Poll
 		if found[i] == nil {
 			found[i] = map[string]fleet.Watched{}
 		}
@@ -93,13 +108,16 @@ func (a *app) watchRounds(looks iter.Seq[fleet.Watched], hosts []fleet.Host, cou
 		r := round{Poll: w.Poll, At: w.SeenAt, Changed: []string{}, Hosts: []fleet.Status{}}
 		for _, h := range hosts {
 			seen := found[i][h.Name]
+			if o.onlyPerson && !seen.NeedsPerson() {
+				continue
+			}
 			if seen.Changed {
 				r.Changed = append(r.Changed, h.Name)
 			}
 			r.Hosts = append(r.Hosts, seen.Status)
 		}
 		a.printJSONLine(r)
-		found[i] = nil
+		delete(found, i)
 	}
 }
 
@@ -112,11 +130,11 @@ func (a *app) printJSONLine(v any) {
 		fmt.Fprintln(a.err, "claude-fleet: can't print:", err)
 		return
 	}
-	fmt.Fprint(a.out, escapeJSON(b.String()))
+	fmt.Fprint(a.out, transport.EscapeJSON(b.String()))
 }
 
 // live tells whether there is a terminal that the live table can be drawn on.
 func (a *app) live(o statusFlags) bool {
 	in, ok := a.in.(*os.File)
-	return !a.json && o.count == 0 && ok && isTerminal(in) && terminalOf(a.out) != nil && os.Getenv("TERM") != "dumb"
+	return !a.json && o.count == 0 && ok && isTerminal(in) && terminalOf(a.out) != nil && !dumb()
 }

@@ -34,6 +34,7 @@ type watching struct {
 	questions chan watchQuestion       // of logins, while the table is up
 	offstage  atomic.Pointer[offstage] // closed while a verb has the terminal
 	interrupt chan os.Signal
+	typing    atomic.Bool // the keys are somebody's prompt or answer
 
 	mu      sync.Mutex
 	program *tea.Program // that is up, or about to be
@@ -147,10 +148,16 @@ func (w *watching) show(ctx context.Context) (*watchQuestion, error) {
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
 		for {
+			// A question of a login would take the rest of what is being typed for its
+			// answer, and so give it to the machine that asks: it waits.
+			questions := w.questions
+			if w.typing.Load() {
+				questions = nil
+			}
 			select {
 			case now := <-tick.C:
 				p.Send(tickMsg(now))
-			case q := <-w.questions:
+			case q := <-questions:
 				asked = &q
 				p.Quit()
 				return

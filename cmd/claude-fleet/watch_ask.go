@@ -91,7 +91,12 @@ func (w *watching) put(ctx context.Context, q watchQuestion) {
 	q.answer <- watchAnswer{text, err}
 }
 
+// questionKey names a question by who asks. A machine that asks in words of its own may
+// choose others each time, and is asked about once all the same.
 func questionKey(q transport.Question) string {
+	if q.Kind == transport.QuestionKeyboard {
+		return fmt.Sprintf("%v %s", q.Kind, q.Endpoint)
+	}
 	return fmt.Sprintf("%v %s %s", q.Kind, q.Endpoint, q.Text)
 }
 

@@ -96,7 +96,10 @@ func (m *watchModel) dialog() (lines []string, at int) {
 	if len(asks) == 0 && m.asked.Title != "" {
 		asks = []string{m.asked.Title}
 	}
-	lines = append(append(lines, asks...), "")
+	for _, row := range asks {
+		lines = append(lines, m.folded(row)...)
+	}
+	lines = append(lines, "")
 	for i, o := range m.asked.Options {
 		mark := "  "
 		if i == m.choice {
@@ -112,9 +115,15 @@ func (m *watchModel) dialog() (lines []string, at int) {
 		if o.Danger != "" {
 			text += "  (" + o.Danger + ")"
 		}
-		lines = append(lines, text)
+		lines = append(lines, m.folded(text)...)
 	}
 	return lines, at
+}
+
+// folded is a row of a dialog in lines of the terminal's width: what is approved has
+// to be seen whole.
+func (m *watchModel) folded(row string) []string {
+	return strings.Split(ansi.Hardwrap(transport.Neutralise(row), max(1, m.width), true), "\n")
 }
 
 // foot is the last line, and the cursor's cell in it, -1 for none.

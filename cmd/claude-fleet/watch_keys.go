@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -129,6 +130,7 @@ func (m *watchModel) answered(msg questionMsg) {
 		m.note = fmt.Sprintf("%s: answer it by attaching (a): %s", msg.host, msg.q.Why)
 	default:
 		m.mode, m.asked, m.choice = modeChoose, msg.q, 0
+		m.opened = time.Now()
 		for i, o := range msg.q.Options {
 			if o.Selected {
 				m.choice = i
@@ -137,8 +139,16 @@ func (m *watchModel) answered(msg questionMsg) {
 	}
 }
 
+// hesitation is how long a dialog stands before Enter chooses the row that the session
+// has selected: an Enter that was on its way is not for a dialog that nobody has read.
+const hesitation = 700 * time.Millisecond
+
 func (m *watchModel) pressChoose(name string) {
 	last := len(m.asked.Options) - 1
+	switch name {
+	case "up", "k", "down", "j", "g", "home", "G", "end":
+		m.opened = time.Time{} // it has been read
+	}
 	switch name {
 	case "up", "k":
 		m.choice = max(m.choice-1, 0)
@@ -149,6 +159,14 @@ func (m *watchModel) pressChoose(name string) {
 	case "G", "end":
 		m.choice = last
 	case "enter":
+		if lines, _ := m.dialog(); len(lines) > m.columnsRows()+m.bodyRows() {
+			m.note = "this terminal has no room for all that it asks: attach (a), or make it larger"
+			return
+		}
+		if time.Since(m.opened) < hesitation {
+			m.note = "read it first, then press Enter"
+			return
+		}
 		if o := m.asked.Options[m.choice]; o.Free {
 			m.mode, m.line = modeText, line{}
 		} else {
@@ -166,5 +184,5 @@ func (m *watchModel) choose(o fleet.Choice, text string) {
 		return
 	}
 	m.mode, m.then = modeConfirm, do
-	m.confirm = fmt.Sprintf("choose %s at %s although %s?", o.Label, m.target, o.Danger)
+	m.confirm = fmt.Sprintf("at %s %s: choose %s?", m.target, o.Danger, o.Label) // the end may be cut
 }

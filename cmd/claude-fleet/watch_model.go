@@ -65,6 +65,7 @@ type outside interface {
 	news() (seen []fleet.Watched, notice string) // what came since, and the last notice, if any
 	lookAgain()                                  // begin to look anew, at once
 	question(host string)                        // have a questionMsg sent
+	writing(bool)                                // somebody writes or chooses: nothing else may take the keys
 }
 
 // watchModel is the live table: what it knows, what is selected, and what the keys mean.
@@ -91,7 +92,8 @@ type watchModel struct {
 	line    line
 	unsent  map[string]string // prompts that hosts refused, for another try
 	asked   fleet.Question
-	choice  int // an option of asked
+	choice  int       // an option of asked
+	opened  time.Time // when asked was shown; zero once a key has moved in it
 	confirm string
 	then    action
 
@@ -131,6 +133,7 @@ func (m *watchModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.press(msg)
 		}
 	}
+	m.out.writing(m.mode != modeTable && m.mode != modeHelp)
 	if m.do.verb != verbNone {
 		return m, tea.Quit
 	}
@@ -159,7 +162,8 @@ func (m *watchModel) hear() {
 // have arrived, and would arrive twice.
 func (m *watchModel) sent(do action, err error) {
 	delete(m.unsent, do.host)
-	if fleet.ClassOf(err) == fleet.ClassRefused {
+	switch fleet.ClassOf(err) {
+	case fleet.ClassRefused, fleet.ClassUsage:
 		m.unsent[do.host] = do.prompt
 	}
 }

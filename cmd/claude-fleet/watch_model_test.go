@@ -18,6 +18,7 @@ import (
 // stand is an outside that notes what it is asked for.
 type stand struct {
 	seen   []fleet.Watched
+	typing bool
 	notice string
 	asked  []string
 	looks  int
@@ -28,6 +29,7 @@ func (s *stand) news() ([]fleet.Watched, string) {
 	s.seen, s.notice = nil, ""
 	return seen, notice
 }
+func (s *stand) writing(now bool)     { s.typing = now }
 func (s *stand) lookAgain()           { s.looks++ }
 func (s *stand) question(host string) { s.asked = append(s.asked, host) }
 
@@ -164,8 +166,9 @@ func TestWatchAnswer(t *testing.T) {
 		shows string
 	}{
 		{"it shows", questionMsg{host: "h1", q: q}, nil, action{}, "> SQLite"},
-		{"the selected one", questionMsg{host: "h1", q: q}, []string{"enter"}, do(fleet.AnswerOptions{Label: "SQLite"}), ""},
-		{"a dangerous one", questionMsg{host: "h1", q: q}, []string{"j", "enter"}, action{}, "choose Drop it at h1 although it may destroy something? y/N"},
+		{"the selected one, unread", questionMsg{host: "h1", q: q}, []string{"enter"}, action{}, "read it first"},
+		{"the selected one", questionMsg{host: "h1", q: q}, []string{"j", "k", "enter"}, do(fleet.AnswerOptions{Label: "SQLite"}), ""},
+		{"a dangerous one", questionMsg{host: "h1", q: q}, []string{"j", "enter"}, action{}, "at h1 it may destroy something: choose Drop it? y/N"},
 		{"a dangerous one, confirmed", questionMsg{host: "h1", q: q}, []string{"j", "enter", "y"}, do(fleet.AnswerOptions{Label: "Drop it", Yes: true}), ""},
 		{"a dangerous one, not confirmed", questionMsg{host: "h1", q: q}, []string{"j", "enter", "enter"}, action{}, "nothing was done"},
 		{"a text", questionMsg{host: "h1", q: q}, []string{"end", "enter", "mine", "enter"}, do(fleet.AnswerOptions{Label: "Type something.", Text: "mine"}), ""},
@@ -216,6 +219,7 @@ func TestWatchUnsent(t *testing.T) {
 		{"refused", shown(&fleet.Error{Class: fleet.ClassRefused}), "do it"},
 		{"accepted", nil, ""},
 		{"typed", &fleet.Error{Class: fleet.ClassTyped}, ""},
+		{"not allowed", &fleet.Error{Class: fleet.ClassUsage}, "do it"},
 		{"unproven", &fleet.Error{Class: fleet.ClassUnproven}, ""},
 		{"unreachable", &fleet.Error{Class: fleet.ClassUnreachable}, ""},
 	} {
@@ -237,5 +241,42 @@ func TestWatchUnsent(t *testing.T) {
 	m.sent(action{host: "h0", prompt: "first"}, nil)
 	if len(m.unsent) != 0 {
 		t.Errorf("kept although it arrived: %v", m.unsent)
+	}
+}
+
+// TestWatchWhole lets nobody approve what does not show whole: a dialog that has no
+// room. Where it has, a long row is folded, and a moment later Enter chooses.
+func TestWatchWhole(t *testing.T) {
+	q := fleet.Question{Host: "h0", Answerable: true, Asks: []string{"rm -rf " + strings.Repeat("a/b ", 40) + "END"}, Options: []fleet.Choice{{Label: "Yes", Selected: true}, {Label: "No"}}}
+	for _, c := range []struct {
+		width, height int
+		chosen        bool
+	}{{80, 24, true}, {200, 24, true}, {40, 8, false}, {20, 5, false}} {
+		m, _ := modelOf(t, 1)
+		m.Update(tea.WindowSizeMsg{Width: c.width, Height: c.height})
+		keys(m, "n")
+		m.Update(questionMsg{host: "h0", q: q})
+		if shown := strings.Contains(strings.ReplaceAll(screenOf(m), "\n", ""), "END"); c.chosen && !shown {
+			t.Errorf("%dx%d: its end is out of sight:\n%s", c.width, c.height, screenOf(m))
+		}
+		m.opened = m.opened.Add(-hesitation)
+		keys(m, "enter")
+		if got := m.do.verb == verbAnswer; got != c.chosen {
+			t.Errorf("%dx%d: chosen %v:\n%s", c.width, c.height, got, screenOf(m))
+		}
+	}
+}
+
+// TestWatchTyping has the questions of logins wait while somebody writes or chooses.
+func TestWatchTyping(t *testing.T) {
+	m, out := modelOf(t, 1)
+	for _, c := range []struct {
+		key    string
+		typing bool
+	}{{"j", false}, {"s", true}, {"x", true}, {"esc", false}, {"i", true}, {"x", false}, {"n", true}, {"esc", false}, {"?", false}} {
+		keys(m, c.key)
+		if out.typing != c.typing {
+			t.Errorf("behind %s the keys are somebody's: %v", c.key, out.typing)
+		}
 	}
 }

@@ -67,6 +67,9 @@ func (w *watching) lookAgain() {
 	}
 }
 
+// writing implements outside.
+func (w *watching) writing(now bool) { w.typing.Store(now) }
+
 // question implements outside. The answer comes while this table is up, or not.
 func (w *watching) question(host string) {
 	w.mu.Lock()

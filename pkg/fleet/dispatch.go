@@ -17,8 +17,10 @@ type Dispatcher struct {
 	// Notified is what the Notifier was last told, and changes with each telling. It must
 	// not be nil.
 	Notified Marks
-	// Limit is how many changes are told in any minute; 0 is DefaultNotifyLimit.
-	Limit int
+	// Limit is how many changes are told in any Window; 0 is DefaultNotifyLimit, and
+	// Window is a minute if it is 0.
+	Limit  int
+	Window time.Duration
 	// Only says which changes are told; nil is all of them. The others count as told.
 	Only func(StatusChange) bool
 
@@ -40,37 +42,38 @@ const (
 	maxRetryNotify = 5 * time.Minute
 )
 
-// Look tells what differs between s and what was told of its host last. told says
-// that the Notifier was called and had no error, and so that Notified has changed. later
-// says that there is a change that is left for a later look, because of the limit or
-// since it could not be told a moment ago.
-func (d *Dispatcher) Look(ctx context.Context, s Status) (told, later bool, err error) {
+// Look tells what differs between s, seen at that time by this machine's clock, and
+// what was told of its host last.
+func (d *Dispatcher) Look(ctx context.Context, s Status, at time.Time) Dispatched {
 	now := time.Now
 	if d.now != nil {
 		now = d.now
 	}
-	at := now()
+	r := Dispatched{Host: s.Host.Name}
 	change, changed := d.Notified.Change(s, at)
 	if !changed || d.Only != nil && !d.Only(change) {
-		d.Notified.Note(s, at)
+		r.Marked = d.Notified.Note(s, at)
 		delete(d.failed, s.Host.Name)
-		return false, false, nil
+		return r
 	}
-	if at.Before(d.failed[s.Host.Name].until) || !d.mayTell(at) {
-		return false, true, nil
+	if t := now(); t.Before(d.failed[s.Host.Name].until) || !d.mayTell(t) {
+		r.Later = true
+		return r
 	}
-	d.times = append(d.times, at)
+	d.times = append(d.times, now())
 	if err := d.Notifier.Notify(ctx, change); err != nil {
 		if d.failed == nil {
 			d.failed = map[string]failing{}
 		}
 		pause := min(max(2*d.failed[s.Host.Name].pause, retryNotify), maxRetryNotify)
 		d.failed[s.Host.Name] = failing{until: now().Add(jittered(pause)), pause: pause}
-		return false, true, notifyError(s.Host.Name, err)
+		r.Later, r.Err = true, notifyError(s.Host.Name, err)
+		return r
 	}
 	delete(d.failed, s.Host.Name)
 	d.Notified.Note(s, at)
-	return true, false, nil
+	r.Notified, r.Marked = true, true
+	return r
 }
 
 // mayTell tells whether the limit allows one telling more.
@@ -79,7 +82,11 @@ func (d *Dispatcher) mayTell(at time.Time) bool {
 	if limit <= 0 {
 		limit = DefaultNotifyLimit
 	}
-	for len(d.times) > 0 && at.Sub(d.times[0]) >= time.Minute {
+	window := d.Window
+	if window <= 0 {
+		window = time.Minute
+	}
+	for len(d.times) > 0 && at.Sub(d.times[0]) >= window {
 		d.times = d.times[1:]
 	}
 	return len(d.times) < limit
@@ -95,27 +102,28 @@ func notifyError(host string, err error) error {
 // Dispatched is what came of telling a Notifier of one look.
 type Dispatched struct {
 	Host     string
-	Notified bool  // it was told, and Dispatcher.Notified has changed
-	Later    bool  // there is a change that was not told yet
+	Notified bool  // the Notifier was called, and had no error
+	Marked   bool  // Dispatcher.Notified has changed: it was told, or needs not be
+	Later    bool  // there is a change that is left for a later look
 	Err      error // why it could not be told; nil where only the limit was in the way
 }
 
 // Beside passes looks on and tells of them from a goroutine of its own, so that a slow
 // Notifier holds up no look; of several looks at a host that wait to be told the newest
-// counts. after is called from there for each look that was told, or is to be told
-// later, and may read d.Notified. When looks ends, what waits is told before Beside ends;
+// counts. after is called from there for each look of which something came, and may read
+// d.Notified. When looks ends, what waits is told before Beside ends;
 // when ctx ends, it is not, nor is after called any more.
 func (d *Dispatcher) Beside(ctx context.Context, looks iter.Seq[Watched], after func(Dispatched)) iter.Seq[Watched] {
 	return func(yield func(Watched) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		q := queue{latest: map[string]Status{}, wake: make(chan struct{}, 1)}
+		q := queue{latest: map[string]Watched{}, wake: make(chan struct{}, 1)}
 		var done sync.WaitGroup
 		done.Go(func() { d.work(ctx, &q, after) })
 		defer done.Wait()
 		defer q.end()
 		for w := range looks {
-			q.put(w.Status)
+			q.put(w)
 			if !yield(w) {
 				cancel()
 				return
@@ -127,16 +135,15 @@ func (d *Dispatcher) Beside(ctx context.Context, looks iter.Seq[Watched], after 
 // work tells what is queued until the queue or ctx ends.
 func (d *Dispatcher) work(ctx context.Context, q *queue, after func(Dispatched)) {
 	for {
-		s, ok := q.take(ctx)
+		w, ok := q.take(ctx)
 		if !ok {
 			return
 		}
-		r := Dispatched{Host: s.Host.Name}
-		r.Notified, r.Later, r.Err = d.Look(ctx, s)
-		if ctx.Err() != nil && !r.Notified {
+		r := d.Look(ctx, w.Status, w.SeenAt)
+		if ctx.Err() != nil && !r.Marked {
 			return
 		}
-		if r.Notified || r.Later {
+		if r.Marked || r.Later {
 			after(r)
 		}
 	}

@@ -8,13 +8,13 @@ import (
 // queue has the newest look at each host that was not judged yet.
 type queue struct {
 	mu     sync.Mutex
-	latest map[string]Status
+	latest map[string]Watched
 	order  []string
 	ended  bool
 	wake   chan struct{}
 }
 
-func (q *queue) put(s Status) {
+func (q *queue) put(s Watched) {
 	q.mu.Lock()
 	if _, ok := q.latest[s.Host.Name]; !ok {
 		q.order = append(q.order, s.Host.Name)
@@ -39,7 +39,7 @@ func (q *queue) signal() {
 }
 
 // take waits for the next look; false is the end of the queue or of ctx.
-func (q *queue) take(ctx context.Context) (Status, bool) {
+func (q *queue) take(ctx context.Context) (Watched, bool) {
 	for {
 		q.mu.Lock()
 		if len(q.order) > 0 {
@@ -52,12 +52,12 @@ func (q *queue) take(ctx context.Context) (Status, bool) {
 		ended := q.ended
 		q.mu.Unlock()
 		if ended {
-			return Status{}, false
+			return Watched{}, false
 		}
 		select {
 		case <-q.wake:
 		case <-ctx.Done():
-			return Status{}, false
+			return Watched{}, false
 		}
 	}
 }

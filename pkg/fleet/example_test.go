@@ -109,7 +109,7 @@ func ExampleNotifier() {
 	})
 	tell := fleet.Dispatcher{Notifier: pager, Notified: fleet.Marks{}}
 	for w := range f.Watch(context.Background(), fleet.WatchOptions{Interval: time.Second, Count: 2}) {
-		if _, _, err := tell.Look(context.Background(), w.Status); err != nil {
+		if err := tell.Look(context.Background(), w.Status, w.SeenAt).Err; err != nil {
 			fmt.Println(err)
 		}
 	}

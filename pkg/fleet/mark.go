@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/claude-fleet/claude-fleet/pkg/detect"
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
 // Mark is what of a status counts when it is compared with a later one. It is
@@ -31,7 +33,12 @@ func (s Status) Mark(at time.Time) Mark {
 	m := Mark{State: s.State, Reason: s.Reason, Flags: append([]string{}, s.Flags...), At: at}
 	slices.Sort(m.Flags)
 	if s.Dialog != nil {
-		sum := sha256.Sum256(fmt.Appendf(nil, "%q", append([]string{s.Dialog.Title}, s.Dialog.Options...)))
+		// Somebody who is at it may tick boxes: it is the same dialog still.
+		said := []string{strings.ReplaceAll(s.Dialog.Title, "☒", "☐")}
+		for _, o := range s.Dialog.Options {
+			said = append(said, bare(o))
+		}
+		sum := sha256.Sum256(fmt.Appendf(nil, "%q", said))
 		m.Dialog = hex.EncodeToString(sum[:8])
 	}
 	return m
@@ -74,8 +81,10 @@ type changeJSON struct {
 }
 
 // MarshalJSON writes the change as one object, in which every key is always there.
+// What a terminal might obey is escaped, since it will be read there.
 func (c StatusChange) MarshalJSON() ([]byte, error) {
-	return json.Marshal(changeJSON{c.ID, c.At, c.Status.Host.Name, c.NeedsPerson(), c.Was, c.Status})
+	out, err := json.Marshal(changeJSON{c.ID, c.At, c.Status.Host.Name, c.NeedsPerson(), c.Was, c.Status})
+	return []byte(transport.EscapeJSON(string(out))), err
 }
 
 // NeedsPerson tells whether the host needs a person now.
@@ -94,9 +103,10 @@ type Marks map[string]Mark
 // Change compares a status with what is marked for its host. A host that is not
 // marked counts as changed only if it needs a person, so that the first look at a
 // fleet that is well tells nothing. at is when s was seen, by this machine's clock.
-func (m Marks) Change(s Status, at time.Time) (StatusChange, bool) {
+func (m Marks) Change(s Status, at time.Time) (c StatusChange, changed bool) {
 	now := s.Mark(at)
-	c := StatusChange{At: at, Status: s}
+	c = StatusChange{At: at, Status: s}
+	defer func() { c.ID = changeID(s, c.Was, now) }()
 	was, ok := m[s.Host.Name]
 	if ok {
 		c.Was = &was
@@ -104,23 +114,30 @@ func (m Marks) Change(s Status, at time.Time) (StatusChange, bool) {
 	if ok && now.Same(was) || !ok && !s.NeedsPerson() {
 		return c, false
 	}
-	c.ID = changeID(s.Host.Name, c.Was, now)
 	return c, true
 }
 
-// changeID goes by what was and what is, and not by when it was seen again.
-func changeID(host string, was *Mark, now Mark) string {
+// changeID goes by what was and what is, since when by the host's word, and not by
+// when it was seen again.
+func changeID(s Status, was *Mark, now Mark) string {
 	now.At = time.Time{}
-	text, _ := json.Marshal([]any{host, was, now}) // of strings and times: can't fail
+	var since time.Time
+	if s.Since != nil {
+		since = s.Since.UTC().Truncate(time.Second)
+	}
+	text, _ := json.Marshal([]any{s.Host.Name, was, now, since}) // of strings and times: can't fail
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }
 
-// Note marks what is known of the host of s now.
-func (m Marks) Note(s Status, at time.Time) {
+// Note marks what is known of the host of s now, and tells whether that is news.
+func (m Marks) Note(s Status, at time.Time) bool {
 	now := s.Mark(at)
-	if was, ok := m[s.Host.Name]; ok && was.Same(now) {
+	was, ok := m[s.Host.Name]
+	same := ok && was.Same(now)
+	if same {
 		now.At = was.At // when it was first seen so
 	}
 	m[s.Host.Name] = now
+	return !same
 }

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,6 +35,7 @@ func TestMarkSame(t *testing.T) {
 		{"now a person has to mend it", statusOf(detect.Unreachable, "timeout"), statusOf(detect.Unreachable, "host key changed"), false},
 		{"the same dialog", asking("Do you want to proceed?", "Yes", "No"), moved, true},
 		{"another label", asking("Do you want to proceed?", "Yes", "No"), asking("Do you want to proceed?", "Yes", "Never"), false},
+		{"a box that is ticked", asking("☐ Database", "[ ] SQLite", "[ ] Postgres"), asking("☒ Database", "[✔] SQLite", "[ ] Postgres"), true},
 		{"another title", asking("Bash", "Yes"), asking("Edit", "Yes"), false},
 		{"labels cut elsewhere", asking("a", "b c"), asking("a", "b", "c"), false},
 	}
@@ -69,7 +71,7 @@ func TestMarksChange(t *testing.T) {
 		if changed != c.changed || got.ConcernsPerson() != c.concern {
 			t.Errorf("%s: changed %v, concerns a person %v", c.name, changed, got.ConcernsPerson())
 		}
-		if (got.ID == "") == changed || (got.Was == nil) != (c.was == nil) {
+		if got.ID == "" || (got.Was == nil) != (c.was == nil) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 		m.Note(c.now, at.Add(time.Minute))
@@ -87,6 +89,13 @@ func TestChangeID(t *testing.T) {
 	m.Note(ready, date(10))
 	first, _ := m.Change(down, date(11))
 	second, _ := m.Change(down, date(12))
+	since := down
+	since.Since = ptr(date(11))
+	third, _ := m.Change(since, date(13))
+	since.Since = ptr(date(12))
+	if fourth, _ := m.Change(since, date(13)); fourth.ID == third.ID {
+		t.Error("it was well in between, and has one id")
+	}
 	if first.ID != second.ID {
 		t.Errorf("one change has the ids %s and %s", first.ID, second.ID)
 	}
@@ -111,10 +120,13 @@ func TestChangeID(t *testing.T) {
 
 func TestChangeJSON(t *testing.T) {
 	m := Marks{}
-	c, _ := m.Change(asking("Bash", "Yes"), date(12))
+	c, _ := m.Change(asking("Bash\u202e\u0085\u007f", "Yes"), date(12))
 	out, err := json.Marshal(c)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if strings.ContainsAny(string(out), "\u202e\u0085\u007f") {
+		t.Errorf("a terminal might obey %q", out)
 	}
 	var got map[string]any
 	if err := json.Unmarshal(out, &got); err != nil {
@@ -125,7 +137,7 @@ func TestChangeJSON(t *testing.T) {
 			t.Errorf("no %q in %s", key, out)
 		}
 	}
-	if got["host"] != "web" || got["needs_person"] != true || got["was"] != nil || got["status"].(map[string]any)["state"] != "gate" {
+	if got["host"] != "web" || got["needs_person"] != true || got["was"] != nil || got["status"].(map[string]any)["dialog"].(map[string]any)["title"] != "Bash\u202e\u0085\u007f" {
 		t.Errorf("%s", out)
 	}
 }

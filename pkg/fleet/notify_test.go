@@ -34,7 +34,11 @@ func newTeller() *teller {
 func (n *teller) look(t *testing.T, host string, s Status) (told, later bool) {
 	t.Helper()
 	s.Host.Name = host
-	told, later, err := n.Look(t.Context(), s)
+	r := n.Look(t.Context(), s, n.at.Add(-time.Second))
+	told, later, err := r.Notified, r.Later, r.Err
+	if r.Host != host || r.Marked != (n.Notified[host].Same(s.Mark(n.at)) && n.Notified[host].At.Equal(n.at.Add(-time.Second))) {
+		t.Errorf("%+v with the mark %+v", r, n.Notified[host])
+	}
 	if (err != nil) != (n.fail != nil && !told && len(n.times) > 0 && n.times[len(n.times)-1].Equal(n.at)) {
 		t.Errorf("%s: %v", host, err)
 	}
@@ -81,6 +85,16 @@ func TestDispatcherLimit(t *testing.T) {
 	n.look(t, "c", down)
 	n.look(t, "d", ready)
 	if got := strings.Join(n.got, ","); got != "a down,b down,c down" {
+		t.Errorf("told %s", got)
+	}
+	// Of a single run it is the limit, however long that takes.
+	n = newTeller()
+	n.Limit, n.Window = 2, time.Hour
+	for _, h := range []string{"a", "b", "c"} {
+		n.at = n.at.Add(10 * time.Minute)
+		n.look(t, h, down)
+	}
+	if got := strings.Join(n.got, ","); got != "a down,b down" {
 		t.Errorf("told %s", got)
 	}
 }

@@ -51,16 +51,12 @@ func (t *Table) StateFilePath() (string, error) {
 		}
 		folder = filepath.Join(home, ".local", "state")
 	}
-	name := "builtin"
-	if t.Path != "" {
-		abs, err := filepath.Abs(t.Path)
-		if err != nil {
-			return "", &Error{Class: ClassUsage, Msg: "the folder of the table has no path: " + systemReason(err), Hint: "name the state file with --state", Err: err}
-		}
-		sum := sha256.Sum256([]byte(abs))
-		name = hex.EncodeToString(sum[:6])
+	abs, err := filepath.Abs(t.Path) // without a file: the current folder, which the one host is of
+	if err != nil {
+		return "", &Error{Class: ClassUsage, Msg: "the folder of the table has no path: " + systemReason(err), Hint: "name the state file with --state", Err: err}
 	}
-	return filepath.Join(folder, "claude-fleet", "status", name+".json"), nil
+	sum := sha256.Sum256([]byte(abs))
+	return filepath.Join(folder, "claude-fleet", "status", hex.EncodeToString(sum[:6])+".json"), nil
 }
 
 var errNoMarks = errors.New("it is no file of marks")
@@ -88,6 +84,8 @@ func OpenStateFile(ctx context.Context, path string, wait time.Duration) (*State
 	defer cancel()
 	_, err := m.lock.TryLockContext(ctx, lockRetry)
 	switch {
+	case errors.Is(err, context.Canceled):
+		return nil, &Error{Class: ClassFailed, Msg: "broken off while another run held the state file", Err: err}
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, &Error{Class: ClassRefused, Msg: fmt.Sprintf("another run holds the state file %s", quote(path)), Hint: "wait until it is done, or name another file with --state"}
 	case err != nil:
@@ -129,7 +127,8 @@ func (m *StateFile) read() error {
 }
 
 // Save writes the marks, all or nothing; those of hosts that keep does not list
-// are left out, where it is not nil. The errors are *Error of ClassFailed.
+// are left out, where it is not nil: give nil for a file that may have the marks of
+// another table as well. The errors are *Error of ClassFailed.
 func (m *StateFile) Save(keep []Host) error {
 	seen, told := m.Seen, m.Notified
 	if keep != nil {
