@@ -30,9 +30,9 @@ need a person: every state but ready, busy and limited.
 With --changed it prints the hosts whose state, dialog or flags are not those of the
 run before, and what they were; a host that was not seen before is printed if it needs
 a person. With --check as well, only changes to or from a state that needs a person, and
-7 means that a host that was printed needs one.
-What was seen is kept in a file of this machine (--state). Two runs over one file never
-overlap: the second waits up to a minute, then gives 3.
+7 means that a host that was printed needs one. What was seen is kept in a file of this
+machine (--state). Two runs over one file never overlap: the second waits up to a minute,
+then gives 3.
 
 With --watch it looks again and again: a live table on a terminal, else a line for each
 change. With --json each change is one line of JSON, and with --count each round of
@@ -40,9 +40,10 @@ looks is.
 
 --notify runs a command once for each change, with the change as a line of JSON on its
 standard input. Each may take --notify-timeout, and --notify-limit of them are run, or
-with --watch in a minute; what is beyond that, or fails, is told by a later look or run if it is still
-true then, and the run gives 1 where it failed. What was told is kept in the same file,
-so that each change is told once whatever runs. With --check only changes to or from a state that needs a person are told.` + exitStatus(0, 1, 2, 3, 7),
+with --watch in a minute; what is beyond that, or fails, is told by a later look or run
+if it is still true then, and the run gives 1 where it failed. What was told is kept in
+the same file, so that each change is told once whatever runs. With --check only changes
+to or from a state that needs a person are told.` + exitStatus(0, 1, 2, 3, 7),
 		Example: `  claude-fleet status @web --watch
   claude-fleet status --check || mail -s fleet me@example.org
   claude-fleet status --check --notify 'jq -r .host | wall'`,
