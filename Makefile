@@ -10,7 +10,7 @@ LINT := $(CACHE)/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
 
 # The version that the binary says is that of the checkout.
 build:
-	$(GO) build -ldflags "-X main.version=$(shell scripts/version)" -o bin/claude-fleet ./cmd/claude-fleet
+	$(GO) build -buildvcs=false -ldflags "-X main.version=$(shell scripts/version)" -o bin/claude-fleet ./cmd/claude-fleet
 
 # Archives for linux and darwin on amd64 and arm64, their SBOMs and checksums, of
 # the commit that is checked out, into dist.
