@@ -23,7 +23,7 @@ release-check:
 
 # The manual alone, into dist/man1.
 man:
-	$(GO) run -tags dist ./cmd/claude-fleet dist/man1 "$(shell scripts/version)" "$(shell TZ=UTC0 git log -1 --date=format-local:%Y-%m-%d --format=%cd)"
+	$(GO) run -tags dist ./cmd/claude-fleet dist/man1 "$(shell scripts/version)" "$(shell TZ=UTC0 git -c log.showSignature=false log -1 --date=format-local:%Y-%m-%d --format=%cd)"
 
 demo: setup build
 	$(GO) run ./internal/demo -bin bin/claude-fleet
