@@ -191,7 +191,7 @@ func sessionUp(ctx context.Context, name string) error {
 	return err
 }
 
-func TestExamplesAlone(t *testing.T) {
+func TestRunsAlone(t *testing.T) {
 	for run, want := range map[string]bool{
 		"Example": true, "^Example": true, "^ExampleLoad$": true, "^(ExampleLoad|ExampleNewTable)$": true, "ExampleLoad|^ExampleNew": true,
 		"": false, "TestSend": false, "ExampleLoad|TestSend": false, "^(ExampleLoad|TestSend)$": false, "(ExampleLoad)|TestSend": false, "Example(Load|New)": false,
