@@ -10,7 +10,7 @@ LINT := $(CACHE)/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
 
 # The version that the binary says is that of the checkout.
 build:
-	$(GO) build -ldflags "-X main.version=$(shell scripts/version)" -o bin/claude-fleet ./cmd/claude-fleet
+	$(GO) build -buildvcs=false -ldflags "-X main.version=$(shell scripts/version)" -o bin/claude-fleet ./cmd/claude-fleet
 
 # Archives for linux and darwin on amd64 and arm64, their SBOMs and checksums, of
 # the commit that is checked out, into dist.
@@ -23,7 +23,7 @@ release-check:
 
 # The manual alone, into dist/man1.
 man:
-	$(GO) run -tags dist ./cmd/claude-fleet dist/man1 "$(shell scripts/version)" "$(shell TZ=UTC0 git log -1 --date=format-local:%Y-%m-%d --format=%cd)"
+	$(GO) run -tags dist ./cmd/claude-fleet dist/man1 "$(shell scripts/version)" "$(shell TZ=UTC0 git -c log.showSignature=false log -1 --date=format-local:%Y-%m-%d --format=%cd)"
 
 demo: setup build
 	$(GO) run ./internal/demo -bin bin/claude-fleet

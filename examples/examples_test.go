@@ -19,11 +19,15 @@ import (
 // down and one that does not answer.
 func TestExamples(t *testing.T) {
 	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin+"/", "./...").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", bin+"/", "./...").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	r := rigtest.Start(t, rig.HostSpec{Name: "here", Local: true, Trusted: true, BypassAccepted: true}, rig.HostSpec{Name: "alpha"}, rig.HostSpec{Name: "beta"})
 	if err := r.Host("beta").StopSSHD(); err != nil {
+		t.Fatal(err)
+	}
+	first, err := r.PatientFleet()
+	if err != nil {
 		t.Fatal(err)
 	}
 	here := r.Host("here")
@@ -35,7 +39,7 @@ func TestExamples(t *testing.T) {
 	// run gives the lines that a program prints, sorted, and its exit code.
 	run := func(program string, args ...string) (string, int) {
 		cmd := exec.CommandContext(ctx, filepath.Join(bin, program), args...)
-		cmd.Env = r.LocalEnv()
+		cmd.Env = append(r.LocalEnv(), "CLAUDE_FLEET_CONFIG="+first)
 		cmd.Stderr = os.Stderr
 		out, err := cmd.Output()
 		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
@@ -53,11 +57,7 @@ func TestExamples(t *testing.T) {
 
 	// The second fleet calls another machine by the first one's name.
 	other := filepath.Join(t.TempDir(), "fleet.conf")
-	if err := os.WriteFile(other, []byte("[defaults]\nssh_config = \""+r.SSHConfig()+"\"\n[hosts.here]\nssh = \"alpha\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	first := filepath.Join(t.TempDir(), "fleet.conf")
-	if err := r.WriteFleet(first); err != nil {
+	if err := os.WriteFile(other, []byte("[defaults]\ntimeout = \"40s\"\nssh_config = \""+r.SSHConfig()+"\"\n[hosts.here]\nssh = \"alpha\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	inOrder := func(lines ...string) string {

@@ -29,7 +29,7 @@ func newCompletion(a *app) *cobra.Command {
 tags of the fleet table, and the values of flags. Completing reads the table and
 contacts no host.
 
-  bash  in ~/.bashrc:    source <(claude-fleet completion bash)
+  bash  (4 or newer) in ~/.bashrc:    source <(claude-fleet completion bash)
   zsh   in ~/.zshrc, behind compinit:  source <(claude-fleet completion zsh)
   fish  once:  claude-fleet completion fish > ~/.config/fish/completions/claude-fleet.fish` + exitStatus(0, 2),
 		Args:      args(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs), completionUse),

@@ -15,7 +15,8 @@ func newOutcome(a *app) *cobra.Command {
 		Long: fmt.Sprintf(`Outcome asks a host what became of the prompt that was sent under an id (send --id,
 or the one that send --json printed): accepted, typed and not submitted, submitted
 without proof, or never typed. A host remembers for %d days, in a small file a prompt
-under ~/.local/state/claude-fleet.`, fleet.JournalDays) + exitStatus(0, 1, 2, 3, 4, 5, 6),
+under ~/.local/state/claude-fleet: of an older one, 3 does not prove that nothing was
+typed; read the conversation.`, fleet.JournalDays) + exitStatus(0, 1, 2, 3, 4, 5, 6),
 		Args:              args(cobra.ExactArgs(2), "outcome <host> <id>"),
 		ValidArgsFunction: a.oneHost,
 		RunE: func(cmd *cobra.Command, given []string) error {

@@ -132,9 +132,8 @@ func cmdRig(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Logf("closing the rig: %v", err)
 		}
 	})
-	// A machine at its limits may take longer to answer than a person would wait.
-	table := filepath.Join(r.Dir(), "patient.conf")
-	ts.Check(os.WriteFile(table, []byte(strings.Replace(r.FleetTOML(), "[defaults]\n", "[defaults]\ntimeout = \"40s\"\n", 1)), 0o600))
+	table, err := r.PatientFleet()
+	ts.Check(err)
 	own := ts.Getenv("PATH")
 	for _, v := range r.LocalEnv() {
 		name, value, _ := strings.Cut(v, "=")

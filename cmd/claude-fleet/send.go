@@ -31,7 +31,7 @@ func newSend(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "send <host…|@tag…> <prompt>",
 		Short: "Send a prompt to a session that is ready",
-		Long: `Send types a prompt into a host's session and submits it, if and only if the
+		Long: fmt.Sprintf(`Send types a prompt into a host's session and submits it, if and only if the
 session is proven ready, nobody's draft is in its input box and nobody is at its
 keyboard. It returns when the session's conversation shows the prompt, not when the
 work is done: look with status, then read; or have --wait wait for the turn's end
@@ -44,11 +44,12 @@ command of the client, with all that it does there; those that would end the cli
 are refused.
 
 Every sending has an id. Where it is not known what became of a prompt, as when the
-machine stopped answering, ask with outcome, or send it again with the same --id:
-that never types it a second time.
+machine stopped answering, ask with outcome, or send it again with the same --id: for %d
+days, which is as long as a host remembers, that never types it a second time. Of
+an older one, read the conversation first.
 
 Sent to several hosts, it asks first; where there is no terminal to ask on, --yes is
-needed.` + exitStatus(0, 1, 2, 3, 4, 5, 6, 7),
+needed.`, fleet.JournalDays) + exitStatus(0, 1, 2, 3, 4, 5, 6, 7),
 		Args:              args(cobra.MinimumNArgs(1), "send <host…|@tag…> <prompt> (quote a prompt of several words)"),
 		ValidArgsFunction: a.hostNames,
 		RunE: func(cmd *cobra.Command, given []string) error {

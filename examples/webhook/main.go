@@ -60,7 +60,9 @@ func run(ctx context.Context, in io.Reader, to, token string) error {
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	res, err := http.DefaultClient.Do(req)
+	// What is behind a redirect has not got the change, and may not be meant to.
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.Do(req)
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		err = u.Err // the rest of its text is the URL
 	}

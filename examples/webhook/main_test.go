@@ -30,6 +30,8 @@ func TestWebhook(t *testing.T) {
 		bodies <- string(body)
 	})
 	mux.HandleFunc("/refuses", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	mux.HandleFunc("/moved", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/answers", http.StatusFound) })
+	mux.HandleFunc("/answers", func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") })
 	mux.HandleFunc("/hangs", func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.ReadAll(r.Body) // only then is it noticed that the other side has gone
 		<-r.Context().Done()
@@ -44,6 +46,7 @@ func TestWebhook(t *testing.T) {
 	}{
 		{"taken", string(written), server.URL + "/takes?key=secret-key", time.Minute, ""},
 		{"refused", string(written), server.URL + "/refuses?key=secret-key", time.Minute, "tell of web: the other side answered 500"},
+		{"sent elsewhere", string(written), server.URL + "/moved?key=secret-key", time.Minute, "tell of web: the other side answered 302"},
 		{"never answered", string(written), server.URL + "/hangs?key=secret-key", 100 * time.Millisecond, "deadline exceeded"},
 		{"nobody there", string(written), "http://127.0.0.1:1/secret-key", time.Minute, "tell of web"},
 		{"no address", string(written), "secret-key", time.Minute, "WEBHOOK_URL is no address"},

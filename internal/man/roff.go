@@ -10,16 +10,17 @@ import (
 // which every man takes whatever the encoding of the file is.
 func escape(text string) string {
 	var b strings.Builder
-	for i, r := range text {
-		lineStart := i == 0 || text[i-1] == '\n'
+	lineStart := true // of what is written: a character that is dropped begins no line
+	for _, r := range text {
 		switch {
-		case lineStart && (r == '.' || r == '\''):
-			b.WriteString(`\&`)
-			b.WriteString(glyph(r))
 		case r == '\r' || r == utf8.RuneError || r < ' ' && r != '\n' && r != '\t':
 			// No help has these; roff takes some for its own.
 		default:
+			if lineStart && (r == '.' || r == '\'') {
+				b.WriteString(`\&`)
+			}
 			b.WriteString(glyph(r))
+			lineStart = r == '\n'
 		}
 	}
 	return b.String()

@@ -16,6 +16,8 @@ func TestEscape(t *testing.T) {
 		{"~/x ^c `d` \"e\"", `\(ti/x \(hac \(gad\(ga \(dqe\(dq`},
 		{"a…|→", `a\[u2026]|\[u2192]`},
 		{"bell\a\r", "bell"},
+		{"\a.so x", `\&.so x`}, // what is dropped hides no request
+		{"\n\r.SH", "\n\\&.SH"},
 	} {
 		if got := escape(c.text); got != c.want {
 			t.Errorf("escape(%q) is %q, not %q", c.text, got, c.want)

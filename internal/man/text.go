@@ -8,7 +8,9 @@ type named struct{ name, text string }
 var environment = []named{
 	{"CLAUDE_FLEET_CONFIG", "The fleet table, where --config does not name one."},
 	{"XDG_CONFIG_HOME", "The folder in which claude-fleet/fleet.conf is looked for, in place of ~/.config."},
-	{"NO_COLOR", "If set, nothing is coloured."},
+	{"XDG_STATE_HOME", "The folder of the state file of status --changed and --notify, in place of ~/.local/state."},
+	{"NO_COLOR", "Anything but an empty value turns colours off, as --color never does; --color always goes before it."},
+	{"COLUMNS", "How wide a terminal is that does not know; 80 without it."},
 	{"TERM", "On a terminal called dumb nothing is coloured; attach hands the name on to the host."},
 	{"SSH_AUTH_SOCK", "The agent that logins are offered from, unless ssh_config names another."},
 	{"SHELL", "The shell that runs a ProxyCommand and a Match exec of ssh_config."},
@@ -17,6 +19,7 @@ var environment = []named{
 var files = []named{
 	{"~/.config/claude-fleet/fleet.conf", "The fleet table."},
 	{"~/.ssh/config, /etc/ssh/ssh_config, ~/.ssh/known_hosts", "What is said there of a host holds here as for ssh(1)."},
+	{"~/.local/state/claude-fleet/status", "Here: what status --changed and --notify last saw and told."},
 	{"~/.config/claude-fleet/env", "On a host, mode 0600: the token that reauth wrote, given to the client alone."},
 	{"~/.fleet-workdir, ~/.config/systemd/user/claude-tmux.service", "On a host: what init wrote."},
 	{"~/.local/state/claude-fleet", "On a host: a small file for each prompt of the last days, without the prompt, by which outcome knows what became of it."},

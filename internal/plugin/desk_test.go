@@ -27,6 +27,7 @@ type desk struct {
 	mine  string // the marketplace that the plugin is installed from, which reads it there
 	r     *rig.Rig
 	here  *rig.Host
+	table string // the fleet's
 	bin   string // the folder of claude-fleet
 	calls string // what claude-fleet was called with, a line a call
 	// prey is a folder that stays empty unless something ran that must not.
@@ -43,11 +44,17 @@ func newDesk(t *testing.T) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{root: root, bin: t.TempDir(), prey: t.TempDir()}
+	// Not t.TempDir: $TMPDIR may have what no branch's name takes.
+	prey, err := os.MkdirTemp("/tmp", "fleet-prey-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(prey) })
+	d := &desk{root: root, bin: t.TempDir(), prey: prey}
 	d.mine = d.market(t, nil)
 	d.calls = filepath.Join(t.TempDir(), "calls")
 	real := filepath.Join(t.TempDir(), "real")
-	if out, err := exec.Command("go", "build", "-o", real, root+"/cmd/claude-fleet").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", real, root+"/cmd/claude-fleet").CombinedOutput(); err != nil {
 		t.Fatalf("build claude-fleet: %v\n%s", err, out)
 	}
 	script := fmt.Sprintf("#!/bin/sh\nprintf '%%s\\n' \"$*\" >>'%s'\nexec '%s' \"$@\"\n", d.calls, real)
@@ -56,6 +63,9 @@ func newDesk(t *testing.T) *desk {
 	}
 	d.r = rigtest.Start(t, rig.HostSpec{Name: "here", Local: true, Trusted: true}, rig.HostSpec{Name: "alpha", NoClient: true}, rig.HostSpec{Name: "beta", NoClient: true})
 	d.here = d.r.Host("here")
+	if d.table, err = d.r.PatientFleet(); err != nil {
+		t.Fatal(err)
+	}
 	if err := d.r.Host("beta").StopSSHD(); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +86,7 @@ func (d *desk) run(t *testing.T, env []string, args ...string) (out string, err 
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(filepath.Dir(d.here.Home), "bin", "claude"), args...)
 	cmd.Dir, cmd.WaitDelay = d.here.Workdir, 10*time.Second
-	cmd.Env = append(append(d.r.LocalEnv(), d.path(d.bin)), env...)
+	cmd.Env = append(append(d.r.LocalEnv(), d.path(d.bin), "CLAUDE_FLEET_CONFIG="+d.table), env...)
 	var errOut bytes.Buffer
 	cmd.Stderr = &errOut
 	raw, err := cmd.Output()

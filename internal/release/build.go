@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -40,7 +41,7 @@ func revisionOf(ctx context.Context, src string) (revision, error) {
 	case strings.HasSuffix(version, "+dirty"):
 		return revision{}, errors.New("files were changed since the commit: commit or stash them first (git status)")
 	}
-	stamp, err := output(ctx, src, nil, "git", "log", "-1", "--format=%cI")
+	stamp, err := output(ctx, src, nil, "git", "-c", "log.showSignature=false", "log", "-1", "--format=%cI")
 	if err != nil {
 		return revision{}, err
 	}
@@ -54,20 +55,48 @@ func revisionOf(ctx context.Context, src string) (revision, error) {
 // build compiles the command for a target. Whatever the machine's own settings
 // are, these hold.
 func build(ctx context.Context, src string, t target, r revision, file string) error {
-	_, err := output(ctx, src, goEnv(t), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+r.version, "-o", file, "./cmd/claude-fleet")
+	env, err := goEnv(ctx, src, t)
+	if err != nil {
+		return err
+	}
+	_, err = output(ctx, src, env, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+r.version, "-o", file, "./cmd/claude-fleet")
 	return err
 }
 
-func goEnv(t target) []string {
-	return []string{"GOOS=" + t.os, "GOARCH=" + t.arch, "CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off"}
+// passedOn are the machine's own settings that say where modules come from and
+// where they are kept, and nothing of what is built of them.
+var passedOn = []string{"GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE", "GONOPROXY", "GOMODCACHE", "GOCACHE"}
+
+// goEnv is the environment of the go command for a target; the empty one is this
+// machine. The file that `go env -w` writes has no part in it but by passedOn.
+func goEnv(ctx context.Context, src string, t target) ([]string, error) {
+	text, err := output(ctx, src, nil, "go", append([]string{"env", "-json"}, passedOn...)...)
+	if err != nil {
+		return nil, err
+	}
+	var own map[string]string
+	if err := json.Unmarshal([]byte(text), &own); err != nil {
+		return nil, fmt.Errorf("read what go env -json says: %w", err)
+	}
+	env := []string{"CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off", "GOENV=off", "GOFIPS140=off"}
+	if t != (target{}) {
+		env = append(env, "GOOS="+t.os, "GOARCH="+t.arch)
+	}
+	for _, name := range passedOn {
+		env = append(env, name+"="+own[name])
+	}
+	return env, nil
 }
 
 // manual writes the manual pages into dir.
 func manual(ctx context.Context, src string, r revision, dir string) error {
 	// For this machine, but otherwise as the release is built: most of it is in
 	// the build cache by then.
-	host := goEnv(target{})[2:]
-	_, err := output(ctx, src, host, "go", "run", "-trimpath", "-buildvcs=false", "-tags", "dist", "./cmd/claude-fleet", dir, r.version, r.time.Format(time.DateOnly))
+	host, err := goEnv(ctx, src, target{})
+	if err != nil {
+		return err
+	}
+	_, err = output(ctx, src, host, "go", "run", "-trimpath", "-buildvcs=false", "-tags", "dist", "./cmd/claude-fleet", dir, r.version, r.time.Format(time.DateOnly))
 	return err
 }
 

@@ -25,7 +25,11 @@ func installs(ctx context.Context, src, gopath string, r revision) (int64, error
 	if err != nil {
 		return 0, err
 	}
-	env := append(goEnv(target{})[2:], "GOPATH="+gopath, "GOMODCACHE="+filepath.Join(gopath, "mod"), "GOBIN="+filepath.Join(gopath, "bin"),
+	env, err := goEnv(ctx, src, target{})
+	if err != nil {
+		return 0, err
+	}
+	env = append(env, "GOPATH="+gopath, "GOMODCACHE="+filepath.Join(gopath, "mod"), "GOBIN="+filepath.Join(gopath, "bin"),
 		"GOFLAGS=-modcacherw -trimpath", "GOSUMDB=off", "GOTOOLCHAIN=local",
 		"GOPROXY=file://"+filepath.ToSlash(cache)+"/cache/download", "GONOPROXY="+module,
 		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=url.file://"+mustAbs(src)+".insteadOf", "GIT_CONFIG_VALUE_0=https://"+module,

@@ -207,6 +207,31 @@ func saysOrNil(err error, want string) bool {
 	return err != nil && strings.Contains(err.Error(), want)
 }
 
+// TestGoEnv holds that of a file of `go env -w` only the sources of modules count.
+func TestGoEnv(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "env")
+	if err := os.WriteFile(file, []byte("GOPRIVATE=example.org/mine\nGOFIPS140=latest\nGOAMD64=v3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOENV", file)
+	for _, c := range []struct {
+		t    target
+		want string // of GOOS
+	}{
+		{target{"darwin", "arm64"}, "darwin"},
+		{target{}, runtime.GOOS},
+	} {
+		env, err := goEnv(t.Context(), ".", c.t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := output(t.Context(), ".", env, "go", "env", "GOOS", "GOPRIVATE", "GONOPROXY", "GOFIPS140", "GOAMD64")
+		if want := c.want + "\nexample.org/mine\nexample.org/mine\noff\nv1"; err != nil || got != want {
+			t.Errorf("%v: %q, %v, not %q", c.t, got, err, want)
+		}
+	}
+}
+
 // TestVersion holds scripts/version to what the go command would say, and a
 // release to clones without changes.
 func TestVersion(t *testing.T) {
@@ -236,6 +261,8 @@ func TestVersion(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"true", ""}, // no clone
 		{"git init -q && git add . && git commit -qm one", "v0.0.0-" + stamp + "HASH"},
+		// Settings that some people have change nothing.
+		{"git config log.showSignature true && git config status.showUntrackedFiles no", "v0.0.0-" + stamp + "HASH"},
 		{"touch new", "v0.0.0-" + stamp + "HASH+dirty"},
 		{"rm new && git tag vNext && git tag v1 && git tag v01.2.3", "v0.0.0-" + stamp + "HASH"},
 		{"git tag -d v1 v01.2.3 && git tag v1.2.3-rc.1", "v1.2.3-rc.1"},

@@ -27,9 +27,10 @@ import (
 
 	"` + module + `/pkg/detect"
 	"` + module + `/pkg/fleet"
+	"` + module + `/pkg/transport"
 )
 
-var _ = []any{context.Background, fmt.Println, log.Print, time.Second, detect.Ready, fleet.Load}
+var _ = []any{context.Background, fmt.Println, log.Print, time.Second, detect.Ready, fleet.Load, transport.Neutralise}
 
 func reader(ctx context.Context, f *fleet.Fleet, err error) error {
 	_, _, _ = ctx, f, err

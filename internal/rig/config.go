@@ -73,6 +73,14 @@ func (r *Rig) WriteFleet(path string) error {
 	return os.WriteFile(path, []byte(r.FleetTOML()), 0o600)
 }
 
+// PatientFleet writes FleetTOML to a file of the rig, with a deadline of 40 s: a
+// machine at its limits may take longer to answer than a person would wait.
+func (r *Rig) PatientFleet() (path string, err error) {
+	path = filepath.Join(r.Dir(), "patient.conf")
+	table := strings.Replace(r.FleetTOML(), "[defaults]\n", "[defaults]\ntimeout = \"40s\"\n", 1)
+	return path, os.WriteFile(path, []byte(table), 0o600)
+}
+
 // LocalEnv is the environment for claude-fleet itself: that of the local host,
 // or a home of its own where there is none. It has no SSH agent, and
 // CLAUDE_FLEET_CONFIG names a fleet.conf for the rig's hosts.

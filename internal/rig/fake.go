@@ -50,7 +50,7 @@ func buildFake() ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), fakeWait)
 	defer cancel()
 	path := filepath.Join(dir, "claude")
-	cmd := exec.CommandContext(ctx, builder.tool, "build", "-o", path, fakePackage)
+	cmd := exec.CommandContext(ctx, builder.tool, "build", "-buildvcs=false", "-o", path, fakePackage)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = builder.dir, builder.env, 5*time.Second
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build the fake client (it is built from where this program was started, which has to be within the module): %w: %s", err, out)

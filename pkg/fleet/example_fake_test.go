@@ -8,6 +8,7 @@ import (
 
 	"github.com/claude-fleet/claude-fleet/pkg/detect"
 	"github.com/claude-fleet/claude-fleet/pkg/fleet"
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
 // A program says in an interface of its own what it needs of a Fleet, mostly one
@@ -23,7 +24,7 @@ func waiting(ctx context.Context, f looker) (why []string) {
 		case s.State == detect.Unreachable:
 			why = append(why, s.Host.Name+": "+fleet.HintOf(s.Err))
 		case s.NeedsPerson() && s.Dialog != nil:
-			why = append(why, s.Host.Name+": "+s.Dialog.Title)
+			why = append(why, s.Host.Name+": "+transport.Neutralise(s.Dialog.Title)) // a host's text may hold anything
 		case s.NeedsPerson():
 			why = append(why, s.Host.Name+": "+s.Why)
 		}

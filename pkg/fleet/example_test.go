@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/claude-fleet/claude-fleet/pkg/fleet"
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
 // An empty path means the usual places: $CLAUDE_FLEET_CONFIG, then the user's own
@@ -63,7 +64,7 @@ func ExampleFleet_SendAndWait() {
 			fmt.Println(w.Err, fleet.HintOf(w.Err))
 			continue
 		}
-		fmt.Println(w.Host, "says", w.Turn.Text)
+		fmt.Println(w.Host, "says", transport.NeutraliseLines(w.Turn.Text)) // a host's text may hold anything
 	}
 	// Output:
 	// web says Done: run the tests

@@ -40,8 +40,12 @@ func testsThenExamples(m *testing.M) int {
 		}
 		return skip.Value.Set(pattern)
 	}
+	if names, err := exampleNames(); err != nil || len(names) == 0 {
+		fmt.Fprintf(os.Stderr, "look for the examples: %d found, %v\n", len(names), err)
+		return 2
+	}
 	code := 0
-	if !regexp.MustCompile(`^\^?\(?Example`).MatchString(run) {
+	if !examplesAlone(run) {
 		if err := also("^Example"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 2
@@ -77,16 +81,47 @@ func asksForExamples(run string) bool {
 	}
 	first, _, _ := strings.Cut(run, "/")
 	pattern, err := regexp.Compile(first)
-	files, _ := filepath.Glob("example_*_test.go")
+	if err != nil {
+		return false // the tests' run has said so
+	}
+	names, _ := exampleNames() // an error has ended all by now
+	return slices.ContainsFunc(names, pattern.MatchString)
+}
+
+// exampleNames are the examples that this package's files have.
+func exampleNames() (names []string, err error) {
+	files, err := filepath.Glob("example*_test.go")
+	if err != nil {
+		return nil, err
+	}
 	for _, file := range files {
-		text, readErr := os.ReadFile(file)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
 		for _, found := range regexp.MustCompile(`(?m)^func (Example\w*)\(`).FindAllSubmatch(text, -1) {
-			if err == nil && readErr == nil && pattern.Match(found[1]) {
-				return true
-			}
+			names = append(names, string(found[1]))
 		}
 	}
-	return false
+	return names, nil
+}
+
+// examplesAlone tells whether -run can select nothing but examples: each of its
+// alternatives begins with the word. Where it can't be told, the tests run too.
+func examplesAlone(run string) bool {
+	run = strings.TrimPrefix(run, "^")
+	if inner, ok := strings.CutPrefix(strings.TrimSuffix(run, "$"), "("); ok {
+		if inner, ok = strings.CutSuffix(inner, ")"); !ok {
+			return false
+		}
+		run = inner
+	}
+	for alternative := range strings.SplitSeq(run, "|") {
+		if !strings.HasPrefix(strings.TrimPrefix(alternative, "^"), "Example") {
+			return false
+		}
+	}
+	return true
 }
 
 // startExamples starts the examples' hosts, with a session on the first of them, and
@@ -101,7 +136,11 @@ func startExamples() (stop func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	restore, err := setenv(r.LocalEnv())
+	table, err := r.PatientFleet()
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	restore, err := setenv(append(r.LocalEnv(), "CLAUDE_FLEET_CONFIG="+table))
 	// What the rig starts to close itself must not have a host's environment: it
 	// would be ended as a part of that host.
 	stop = func() error { return errors.Join(restore(), r.Close()) }
@@ -150,4 +189,15 @@ func sessionUp(ctx context.Context, name string) error {
 		err = res.Err
 	}
 	return err
+}
+
+func TestRunsAlone(t *testing.T) {
+	for run, want := range map[string]bool{
+		"Example": true, "^Example": true, "^ExampleLoad$": true, "^(ExampleLoad|ExampleNewTable)$": true, "ExampleLoad|^ExampleNew": true,
+		"": false, "TestSend": false, "ExampleLoad|TestSend": false, "^(ExampleLoad|TestSend)$": false, "(ExampleLoad)|TestSend": false, "Example(Load|New)": false,
+	} {
+		if examplesAlone(run) != want {
+			t.Errorf("-run %q: %v", run, !want)
+		}
+	}
 }

@@ -37,7 +37,7 @@ type machine struct {
 func buildBinary(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "claude-fleet")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "../../cmd/claude-fleet").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", bin, "../../cmd/claude-fleet").CombinedOutput(); err != nil {
 		t.Fatalf("build claude-fleet: %v: %s", err, out)
 	}
 	return bin

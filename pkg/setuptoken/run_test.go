@@ -41,7 +41,7 @@ func scripted(t *testing.T, s fakeclient.Setup) string {
 			return
 		}
 		program = filepath.Join(dir, "claude")
-		out, err := exec.Command("go", "build", "-o", program, "../../internal/rig/fakeclient/claude").CombinedOutput()
+		out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, "../../internal/rig/fakeclient/claude").CombinedOutput()
 		if err != nil {
 			buildErr = errors.New(string(out))
 		}
