@@ -14,6 +14,9 @@ const (
 	// upLimit bounds one host's way up: a cold client takes 2 to 5 s to its first
 	// screen, and two dialogs may stand before the box.
 	upLimit = 90 * time.Second
+	// upSteps is how many steps give what follows them an upLimit of its own: a start,
+	// a relaunch without the conversation, and the two dialogs.
+	upSteps = 4
 	upTick  = 300 * time.Millisecond
 	// unknownGrace is how long an unknown screen that up did not cause is looked
 	// at again before it is given up: it may be half drawn.

@@ -30,8 +30,9 @@ type climb struct {
 // climb looks, takes one step, and looks again, until there is nothing to do or
 // nothing that may be done.
 func (f *Fleet) climb(ctx context.Context, h Host, c climb) UpResult {
-	ctx, cancel := f.conns.WithTimeout(ctx, upLimit)
-	defer cancel()
+	outer := ctx
+	ctx, cancel := f.conns.WithTimeout(outer, upLimit)
+	defer func() { cancel() }()
 	tick := time.NewTicker(upTick)
 	defer tick.Stop()
 	var last seen
@@ -41,7 +42,14 @@ func (f *Fleet) climb(ctx context.Context, h Host, c climb) UpResult {
 			s = last // it is our time that ran out, not the host's
 		}
 		last = s
+		taken := len(c.did)
 		done, err := f.step(ctx, h, s, &c)
+		if len(c.did) > taken && taken < upSteps && ctx.Err() == nil {
+			// What follows a step has its own time: on a machine with much to do, two
+			// dialogs in a row would else end within the second.
+			cancel()
+			ctx, cancel = f.conns.WithTimeout(outer, upLimit)
+		}
 		if !done && ctx.Err() != nil {
 			done, err = true, &Error{Class: ClassFailed, Host: h.Name, State: s.State, Rule: s.Rule,
 				Msg:  fmt.Sprintf("not ready in %s; it is %s (%s)", upLimit, s.State, s.Why),
@@ -186,8 +194,8 @@ func (f *Fleet) answerStart(ctx context.Context, h Host, s seen, c *climb) (bool
 	switch {
 	case errors.Is(err, errRestless), errors.Is(err, errOther):
 		return false, nil
-	case err != nil && ctx.Err() != nil:
-		return false, nil // climb says what it came to
+	case ctx.Err() != nil && (err != nil || reached == reachLate):
+		return false, nil // climb says what it came to; what Enter came to is not known
 	case errors.Is(err, errUnmoved) && len(way.keys) > 0, err == nil && reached == reachLate && start.stands(after):
 		return true, &Error{Class: ClassFailed, Host: h.Name, State: s.State, Rule: s.Rule,
 			Msg: "the " + name + " dialog takes no keys: " + way.keys[len(way.keys)-1] + " was pressed, and nothing changed in " + stepWait.String(), Hint: "answer it with: claude-fleet attach " + h.Name}
