@@ -126,6 +126,9 @@ func systemReason(err error) string {
 func ParseTable(name string, data []byte) (*Table, error) {
 	p := &problems{file: name}
 	text := checkText(p, data)
+	if name, line := foreignForm(text); name != "" && len(p.list) == 0 {
+		p.add(line, "", fault{"looks like " + name, "write it as TOML: [hosts.NAME], and below it a line each, such as workdir = \"~/src\""})
+	}
 	if len(p.list) > 0 {
 		return nil, p.err()
 	}

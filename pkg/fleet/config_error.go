@@ -60,6 +60,12 @@ func (p *problems) add(line int, key string, f fault) {
 	p.list = append(p.list, &ConfigError{File: p.file, Line: line, Key: key, Msg: f.msg, Hint: f.hint})
 }
 
+func (p *problems) addAll(line int, key string, faults []fault) {
+	for _, f := range faults {
+		p.add(line, key, f)
+	}
+}
+
 // maxProblems is how many are told of one file. Where there are more, it is not
 // the file that was meant, or one slip has caused them all.
 const maxProblems = 50

@@ -35,3 +35,22 @@ func formOf(text string) fileForm {
 	}
 	return fileForm{toml: true, line: 1}
 }
+
+// yamlLine matches a line that only a mapping of YAML has: a key, its colon and no
+// more, or a value that is no column.
+var yamlLine = regexp.MustCompile(`^(---|[A-Za-z0-9_"'.-]+:([ \t]+[^ \t]+)?[ \t]*)$`)
+
+// foreignForm names the format of a file that is neither of ours by its first line
+// that says anything; empty where that line may be one of ours. A host in columns
+// has three at least.
+func foreignForm(text string) (name string, line int) {
+	form := formOf(text)
+	first := strings.TrimSpace(strings.Split(text, "\n")[form.line-1])
+	switch {
+	case strings.HasPrefix(first, "{"):
+		return "JSON", form.line
+	case !form.toml && yamlLine.MatchString(first):
+		return "YAML", form.line
+	}
+	return "", form.line
+}

@@ -34,11 +34,15 @@ type setting struct {
 	list []string // of a key that takes a list
 }
 
-// check reports what is wrong with the value of a key.
-func (s setting) check(spec keySpec) *fault {
+// check reports all that is wrong with the value of a key.
+func (s setting) check(spec keySpec) []fault {
 	if !spec.list {
-		return spec.check(s.text)
+		if f := spec.check(s.text); f != nil {
+			return []fault{*f}
+		}
+		return nil
 	}
+	var all []fault
 	seen := map[string]bool{}
 	for i, item := range s.list {
 		f := spec.check(item)
@@ -47,17 +51,17 @@ func (s setting) check(spec keySpec) *fault {
 		}
 		seen[item] = true
 		if f != nil {
-			return &fault{fmt.Sprintf("item %d: %s", i+1, f.msg), f.hint}
+			all = append(all, fault{fmt.Sprintf("item %d: %s", i+1, f.msg), f.hint})
 		}
 	}
-	return nil
+	return all
 }
 
 // accept checks a value of the row and keeps it if it is good.
 func (r *hostRow) accept(p *problems, key string, s setting) {
 	spec, _ := specOf(key)
-	if f := s.check(spec); f != nil {
-		p.add(s.line, keyPath(tableHosts, r.name, key), *f)
+	if faults := s.check(spec); len(faults) > 0 {
+		p.addAll(s.line, keyPath(tableHosts, r.name, key), faults)
 		r.bad = true
 		return
 	}

@@ -13,6 +13,10 @@ import (
 // file has already, in the same or another shape.
 var statedTwice = regexp.MustCompile(`^Key '(.*)' (has|was) already `)
 
+// typographic matches what it says of a value that begins with a quote that a word
+// processor made.
+var typographic = regexp.MustCompile(`^expected value but found '[“”„‟«»‘’‚]'`)
+
 // addSyntax reports what the TOML package could not read.
 func addSyntax(p *problems, text string, form fileForm, err error) {
 	var parse toml.ParseError
@@ -34,6 +38,10 @@ func addSyntax(p *problems, text string, form fileForm, err error) {
 	switch {
 	case words >= fewestColumns && words <= len(oldColumns) && !strings.ContainsAny(line, `[]="'{}`):
 		f.hint = fmt.Sprintf("line %d made this file TOML; a host in columns cannot be mixed in", form.line)
+	case typographic.MatchString(f.msg):
+		f.hint = `put text in plain quotes, as in "text"`
+	case strings.HasPrefix(f.msg, "expected '.' or '=', but got ':'"):
+		f.hint = `write KEY = "text"`
 	case strings.HasPrefix(f.msg, "expected value but found"):
 		f.hint = "put text in quotes"
 	}

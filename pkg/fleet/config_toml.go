@@ -62,8 +62,8 @@ func (r *tomlReader) read(path []string, line int) {
 		}
 		if s, ok := r.setting(path[:2], table[path[1]], line, true); ok {
 			spec, _ := specOf(path[1])
-			if f := s.check(spec); f != nil {
-				r.tell(path[:2], line, *f)
+			if faults := s.check(spec); len(faults) > 0 {
+				r.tell(path[:2], line, faults...)
 				return
 			}
 			r.file.defaults[path[1]] = s
@@ -97,11 +97,11 @@ func (r *tomlReader) read(path []string, line int) {
 }
 
 // tell reports a problem with a key, once.
-func (r *tomlReader) tell(path []string, line int, f fault) {
+func (r *tomlReader) tell(path []string, line int, faults ...fault) {
 	key := keyPath(path...)
 	if !r.told[key] {
 		r.told[key] = true
-		r.add(line, key, f)
+		r.addAll(line, key, faults)
 	}
 }
 
