@@ -166,14 +166,22 @@ func (ch *channel) give(s Script) *frames {
 
 // keep has the shell wait for its next script; false means that it can't, and is
 // to be finished.
-func (ch *channel) keep() bool {
+func (ch *channel) keep(ctx context.Context) bool {
 	fr := ch.frames
-	// An answer to a script that was not sent whole is none of our loop's.
-	whole := fr.stderr.state().done && (!ch.lasting || isClosed(fr.fed))
+	if ch.lasting {
+		// It is sent, or the answer is none of our loop's.
+		wait, cancel := context.WithTimeout(ctx, drainGrace)
+		defer cancel()
+		select {
+		case <-fr.fed:
+		case <-wait.Done():
+			ch.link.route.forgetShell(ch)
+		}
+	}
 	ch.id, ch.frames = fr.run(), nil // which may be large
 	ch.out[0].pass(nil)
 	ch.out[1].pass(nil)
-	return ch.link.route.ran(ch, whole)
+	return ch.link.route.ran(ch, fr.stderr.state().done)
 }
 
 // feed passes scripts on, and the news that they are not wanted any more: the end

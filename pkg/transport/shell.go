@@ -24,14 +24,17 @@ const shellAfter = 1
 // the end of the input ends the loop and nothing else.
 //
 // Its names are unset first, or what the account's environment has of them would
-// carry scripts into environments. Bash's read would mind TMOUT.
-const loopScript = "{\n" + pathPrologue + groupPrologue + `unset TMOUT fleet_head fleet_nonce fleet_lines fleet_size fleet_line fleet_text fleet_watchdog
+// carry scripts into environments. Bash's read would mind TMOUT. A syntax error
+// ends most shells there and then, and the others by fleet_whole; behind the eval
+// there must be no ||, or a script's set -e does nothing.
+const loopScript = "{\n" + pathPrologue + groupPrologue + `unset TMOUT fleet_head fleet_nonce fleet_lines fleet_size fleet_line fleet_text fleet_whole fleet_watchdog
 fleet_head=$(command -v head)
 fleet_begin() {
 printf '%s%s %s\n' "${fleet_nonce}b" "$$" "$fleet_group" || exit 255
 printf '%s%s %s\n' "${fleet_nonce}b" "$$" "$fleet_group" >&2
 ` + watchdogAtOnce + `}
 fleet_end() {
+fleet_whole=1
 { kill -s KILL "$fleet_watchdog"; wait "$fleet_watchdog"; } 2>/dev/null
 printf '%s%s\n' "${fleet_nonce}e" "$1"
 printf '%s%s\n' "${fleet_nonce}e" "$1" >&2
@@ -45,7 +48,9 @@ fleet_text=$fleet_text$fleet_line'
 fleet_lines=$((fleet_lines - 1))
 done
 [ "$fleet_size" -eq 0 ] || fleet_text=$(exec "$fleet_head" -c "$fleet_size" 2>/dev/null) || fleet_text=$(exec dd bs=1 count="$fleet_size" 2>/dev/null)
-eval "$fleet_text" || exit 255
+fleet_whole=
+eval "$fleet_text"
+[ "$fleet_whole" ] || exit 255
 done
 exit 0
 }
@@ -102,7 +107,13 @@ func (r *route) takeShell() *channel {
 func (r *route) keepShell(ch *channel) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.runs < shellAfter || r.shellless || r.shell != nil || ch.link.used >= ch.link.limit {
+	if r.runs < shellAfter || r.shellless || ch.link.used >= ch.link.limit {
+		return false
+	}
+	if r.shell != nil && r.shell.link.suspect {
+		r.dropShell() // it would wait there for what goes elsewhere
+	}
+	if r.shell != nil {
 		return false
 	}
 	r.shell = ch

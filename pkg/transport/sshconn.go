@@ -99,7 +99,7 @@ func (c *sshConn) runOn(ctx context.Context, ch *channel, s Script, abandon func
 	res, aerr := fr.answer(e, ended)
 	switch {
 	case aerr == nil:
-		if !s.Repeatable || !ch.keep() {
+		if !s.Repeatable || !ch.keep(ctx) {
 			ch.finish()
 		}
 		return res, nil, nil
