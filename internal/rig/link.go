@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -65,8 +64,8 @@ func (l *link) serve(ctx context.Context) {
 		return
 	}
 	var pipes sync.WaitGroup
-	pipes.Go(func() { l.pass(l.client, target, &l.proxy.up) })
-	pipes.Go(func() { l.pass(target, l.client, &l.proxy.down) })
+	pipes.Go(func() { l.pass(l.client, target, true) })
+	pipes.Go(func() { l.pass(target, l.client, false) })
 	pipes.Wait()
 	// Both sides have ended in order: so does the proxy.
 	l.mu.Lock()
@@ -81,7 +80,7 @@ func (l *link) serve(ctx context.Context) {
 
 // pass moves bytes one way. Reading and writing are apart, so that a delay
 // makes bytes late and not fewer.
-func (l *link) pass(from, to net.Conn, count *atomic.Int64) {
+func (l *link) pass(from, to net.Conn, upward bool) {
 	queue := make(chan chunk, inFlight)
 	var reader sync.WaitGroup
 	reader.Go(func() {
@@ -108,7 +107,7 @@ func (l *link) pass(from, to net.Conn, count *atomic.Int64) {
 			return
 		}
 		// Counted first: an answer to these bytes must not be seen before they are.
-		count.Add(int64(len(c.bytes)))
+		l.proxy.passed(upward, len(c.bytes))
 		if _, err := to.Write(c.bytes); err != nil {
 			l.reset()
 			return

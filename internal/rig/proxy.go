@@ -19,6 +19,8 @@ type Proxy struct {
 	delay    atomic.Int64 // nanoseconds each way
 	accepted atomic.Int64
 	up, down atomic.Int64
+	turns    atomic.Int64
+	upward   atomic.Bool // the way of the last bytes
 
 	mu       sync.Mutex
 	listener net.Listener // nil while it refuses
@@ -118,13 +120,28 @@ type Traffic struct {
 	Connections int64 // accepted since the start
 	Open        int   // open now
 	Up, Down    int64 // bytes passed on to the target, and to the clients
+	// Turns is how often bytes went the other way than those before them: two a
+	// round trip, as long as one connection is open.
+	Turns int64
 }
 
 // Traffic counts connections and bytes.
 func (p *Proxy) Traffic() Traffic {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return Traffic{p.accepted.Load(), len(p.links), p.up.Load(), p.down.Load()}
+	return Traffic{p.accepted.Load(), len(p.links), p.up.Load(), p.down.Load(), p.turns.Load()}
+}
+
+// passed counts n bytes on their way.
+func (p *Proxy) passed(upward bool, n int) {
+	if p.upward.Swap(upward) != upward {
+		p.turns.Add(1)
+	}
+	if upward {
+		p.up.Add(int64(n))
+	} else {
+		p.down.Add(int64(n))
+	}
 }
 
 // Close breaks all connections and returns when no goroutine of the proxy is

@@ -88,7 +88,7 @@ func TestProxyPassesAndCounts(t *testing.T) {
 	if err := exchange(c, "hello", 5*time.Second); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := p.Traffic(), (Traffic{Connections: 1, Open: 1, Up: 5, Down: 5}); got != want {
+	if got, want := p.Traffic(), (Traffic{Connections: 1, Open: 1, Up: 5, Down: 5, Turns: 2}); got != want {
 		t.Errorf("traffic %+v, want %+v", got, want)
 	}
 	// An end from one side passes on as an end, after all that came before it.

@@ -24,10 +24,14 @@ type frames struct {
 	// settled is closed when both frames are complete, or one has failed:
 	// nothing that follows can change the answer.
 	settled chan struct{}
+	// printed is closed when that of standard output is complete or has failed.
+	printed chan struct{}
+	// fed is closed when all of the script was sent.
+	fed chan struct{}
 }
 
 func newFrames() *frames {
-	f := &frames{nonce: newNonce(), settled: make(chan struct{})}
+	f := &frames{nonce: newNonce(), settled: make(chan struct{}), printed: make(chan struct{}), fed: make(chan struct{})}
 	var mu sync.Mutex
 	open := 2
 	settle := func(err error) {
@@ -38,7 +42,8 @@ func newFrames() *frames {
 			open = 0
 		}
 	}
-	f.stdout, f.stderr = newFrameReader(f.nonce, settle), newFrameReader(f.nonce, settle)
+	f.stdout = newFrameReader(f.nonce, func(err error) { close(f.printed); settle(err) })
+	f.stderr = newFrameReader(f.nonce, settle)
 	return f
 }
 

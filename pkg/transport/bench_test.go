@@ -77,12 +77,11 @@ func BenchmarkVersusSSH(b *testing.B) {
 				return exec.Command("ssh", "-S", control, "-O", "check", "-F", e.ConfigFile, "box").Run() == nil
 			})
 			p := newPool(b, Options{})
-			for range 2 * spareAfter {
+			for range 2 * shellAfter {
 				if err := run(p, true)(); err != nil {
 					b.Fatal(err)
 				}
 			}
-			// The spare shell has a while to start in, as it has for a poller.
 			versus{{"once", run(p, false)}, {"repeatable", run(p, true)}, {"ssh", shared}}.run(b)
 		})
 	}

@@ -75,6 +75,14 @@ func TestConformance(t *testing.T) {
 
 func conform(t *testing.T, e Endpoint) {
 	conn := newPool(t, Options{}).Conn(e)
+	conformRun(t, conn)
+	conformClose(t, e)
+	conformOperator(t, e)
+	conformAttach(t, e)
+}
+
+// conformRun holds conn to the contract of Run.
+func conformRun(t *testing.T, conn Conn) {
 	run := func(t *testing.T, text string) Result {
 		t.Helper()
 		res, err := conn.Run(within(t, 30*time.Second), Script{Text: text})
@@ -85,8 +93,6 @@ func conform(t *testing.T, e Endpoint) {
 	}
 
 	conformOutput(t, conn)
-	conformOperator(t, e)
-	conformAttach(t, e)
 
 	t.Run("path is appended to", func(t *testing.T) {
 		// The first command that is found keeps its place before our additions.
@@ -236,6 +242,9 @@ func conform(t *testing.T, e Endpoint) {
 		}
 	})
 
+}
+
+func conformClose(t *testing.T, e Endpoint) {
 	t.Run("closed pool", func(t *testing.T) {
 		p := NewPool(Options{})
 		c := p.Conn(e)

@@ -39,11 +39,13 @@ func (c *sshConn) abandon(ch *channel, fr *frames) {
 		defer ch.finish()
 		ch.link.verifySoon()
 		ch.leave()
-		early := !fr.begun()
+		// A lasting shell may have stopped for good before it took the script. It is
+		// known from those before.
+		early := !fr.begun() && !ch.id.known()
 		if early {
 			// Where the signal is passed on, the script does not even begin.
 			_ = ch.Signal(ssh.SIGTERM)
-			if !isClosed(ch.fed) {
+			if !isClosed(fr.fed) {
 				return // of a part, the host runs nothing
 			}
 			// Its process id may be on its way, or a start-up file still be running.
@@ -54,7 +56,11 @@ func (c *sshConn) abandon(ch *channel, fr *frames) {
 			}
 		}
 		ch.wait(ctx, 2*killGrace)
-		switch id := fr.run(); {
+		id := fr.run()
+		if ch.id.known() {
+			id = ch.id
+		}
+		switch {
 		case isClosed(ch.over) && !early:
 		case id.known():
 			_, _, _ = c.runOnce(ctx, Script{Text: killScript(id)}, closeChannel)

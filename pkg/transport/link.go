@@ -30,10 +30,6 @@ type link struct {
 	// These belong to route.mu.
 	used, limit, forwards int
 	suspect               bool
-	runs                  int // scripts that have ended
-	spare                 *channel
-	sparing               bool // a spare is in the making
-	spareless             bool // the server had no room for one
 	idleSince             time.Time
 }
 

@@ -28,7 +28,13 @@ func operator(config, text string) int {
 		e = Endpoint{Destination: "box", ConfigFile: config}
 	}
 	p := NewPool(Options{})
-	res, err := p.Conn(e).Run(context.Background(), Script{Text: text, Finish: os.Getenv(operatorEnv) == "finish"})
+	s := Script{Text: text, Finish: os.Getenv(operatorEnv) == "finish", Repeatable: os.Getenv(operatorEnv) == "repeat"}
+	for range shellAfter + 1 {
+		if s.Repeatable { // in the persistent shell
+			_, _ = p.Conn(e).Run(context.Background(), Script{Text: ":", Repeatable: true})
+		}
+	}
+	res, err := p.Conn(e).Run(context.Background(), s)
 	fmt.Println(string(res.Stdout), err)
 	_, _ = os.Stdin.Read(make([]byte, 1)) // the pool stays open until the test says so
 	return 0
@@ -43,6 +49,9 @@ func startOperator(t *testing.T, e Endpoint, s Script) (said *screen, kill func(
 	how := "end"
 	if s.Finish {
 		how = "finish"
+	}
+	if s.Repeatable {
+		how = "repeat"
 	}
 	cmd.Env = append(os.Environ(), operatorEnv+"="+how)
 	in, err := cmd.StdinPipe()
@@ -269,11 +278,15 @@ func TestCutFinish(t *testing.T) {
 // new connection the script is ended, and only then run again.
 func TestDroppedLink(t *testing.T) {
 	t.Parallel()
-	for _, repeatable := range []bool{true, false} {
-		t.Run(fmt.Sprintf("repeatable %t", repeatable), func(t *testing.T) {
+	for _, how := range []string{"repeatable", "in the persistent shell", "not repeatable"} {
+		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			s := startServer(t)
+			e, repeatable := s.endpoint(), how != "not repeatable"
 			p := newPool(t, Options{KeepAlive: 300 * time.Millisecond})
+			if how == "in the persistent shell" {
+				p = polled(t, Options{KeepAlive: 300 * time.Millisecond}, e)
+			}
 			file := filepath.Join(t.TempDir(), "pid")
 			// The second run says whether anything of the first still lives.
 			text := "if [ -e " + file + " ]; then ps -eo pgid=,stat= | awk -v g=$(cat " + file + ") '$1 == g && $2 !~ /^Z/' | grep -c .; exit 0; fi\n" +
@@ -284,7 +297,7 @@ func TestDroppedLink(t *testing.T) {
 			}
 			got := make(chan answer, 1)
 			go func() {
-				res, err := p.Conn(s.endpoint()).Run(within(t, time.Minute), Script{Text: text, Repeatable: repeatable})
+				res, err := p.Conn(e).Run(within(t, time.Minute), Script{Text: text, Repeatable: repeatable})
 				got <- answer{res, err}
 			}()
 			pid := idFrom(t, file)

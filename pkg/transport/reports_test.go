@@ -203,6 +203,7 @@ func TestReport66LoginShells(t *testing.T) {
 			s := startServer(t, fmt.Sprintf(`ForceCommand cd %s && exec env -u SHLVL HOME=%s %s -c "$SSH_ORIGINAL_COMMAND"`, home, home, path))
 			conn := newPool(t, Options{}).Conn(s.endpoint())
 			conformOutput(t, conn)
+			conformOutput(t, repeated{conn}) // in a persistent shell
 			code, screen := attach(t, conn, "printf '%s\\n' "+Quote("it's \"$HOME\" `x` \\ ! é")+"; exit 3")
 			if code != 3 || !strings.Contains(screen, "it's \"$HOME\" `x` \\ ! é\r\n") {
 				t.Errorf("attached: exit code %d, %q", code, screen)

@@ -30,7 +30,10 @@ type route struct {
 	dial      *dialing      // the one under way, or nil
 	changed   chan struct{} // closed and replaced when a slot or a link is gained or lost
 	growAfter time.Time
-	warned    bool // the settings that are not acted on were named
+	warned    bool     // the settings that are not acted on were named
+	runs      int      // repeatable scripts that were run
+	shell     *channel // the persistent shell, or nil
+	shellless bool     // what runs scripts here does not run one after another
 }
 
 // dialing is a connection in the making. It belongs to nobody in particular: it
@@ -61,7 +64,7 @@ func (r *route) acquire(ctx context.Context, slot bool) (*link, *Error) {
 			return ln, nil
 		}
 		if slot {
-			r.dropSpares()
+			r.dropShell()
 		}
 		if ctx.Err() != nil {
 			r.mu.Unlock()
@@ -113,7 +116,7 @@ func (d *dialing) what() string {
 func (r *route) pick(slot bool) *link {
 	var best *link
 	for _, ln := range r.links {
-		if !ln.suspect && (!slot || ln.used+ln.reserved() < ln.limit) && (best == nil || ln.used > best.used) {
+		if !ln.suspect && (!slot || ln.used+r.reserved(ln) < ln.limit) && (best == nil || ln.used > best.used) {
 			best = ln
 		}
 	}
@@ -209,7 +212,7 @@ func (r *route) put(ln *link, slot bool) {
 func (r *route) full(ln *link) (alone bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	others := ln.used - 1 + ln.reserved()
+	others := ln.used - 1 + r.reserved(ln)
 	ln.limit = max(1, others)
 	return others == 0
 }

@@ -61,17 +61,24 @@ const finishGrace = 60
 // fork, no exec, and holds neither of the output streams. A background process
 // loses its standard input, hence the descriptor 3, which nothing else inherits.
 // Where TMOUT is set for interactive shells, bash's read would mind it.
-const watchdog = `{
-(
-unset TMOUT
-read -r fleet_line <&3
-fleet_grace=%d
-trap '' TERM
+const watchdog = watchdogBegin + `fleet_grace=%d
 while [ "$fleet_grace" -gt 0 ]; do
 sleep 1
 fleet_grace=$((fleet_grace - 1))
 done
-kill -s TERM -- "-$fleet_group"
+` + watchdogEnd
+
+// watchdogAtOnce is a watchdog that gives no grace.
+const watchdogAtOnce = watchdogBegin + watchdogEnd
+
+const watchdogBegin = `{
+(
+unset TMOUT
+read -r fleet_line <&3
+trap '' TERM
+`
+
+const watchdogEnd = `kill -s TERM -- "-$fleet_group"
 sleep 1
 kill -s KILL -- "-$fleet_group"
 ) >/dev/null 2>&1 &

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // sshConn runs scripts on an endpoint over the connections of its route.
@@ -44,34 +45,45 @@ func (c *sshConn) Run(ctx context.Context, s Script) (Result, error) {
 }
 
 // runOnce runs s on one channel; abandon ends it if it is not waited for. lost
-// is not nil if the connection died under it: what is known of the run then.
+// is not nil if the connection, or a shell that was to run more than s, died
+// under it: what is known of the run then.
 func (c *sshConn) runOnce(ctx context.Context, s Script, abandon func(*channel, *frames)) (_ Result, lost *runID, _ *Error) {
-	if s.Repeatable {
-		if ch := c.route.takeSpare(); ch != nil {
+	repeatable := s.Repeatable && !s.Finish
+	if repeatable {
+		if ch := c.route.takeShell(); ch != nil {
 			res, lost, err := c.runOn(ctx, ch, s, abandon)
 			if err == nil || lost != nil || ch.frames.begun() || ctx.Err() != nil {
 				return res, lost, err
 			}
-			// The spare had ended meanwhile, as a host may end what sits idle.
+			// The shell had ended meanwhile, as a host may end what sits idle.
 		}
 	}
 	ch, err := c.route.channel(ctx)
 	if err != nil {
 		return Result{}, nil, err
 	}
-	ch.startShell()
-	return c.runOn(ctx, ch, s, abandon)
+	ch.startShell(repeatable && c.route.keepShell(ch))
+	res, lost, rerr := c.runOn(ctx, ch, s, abandon)
+	if !ch.lasting || rerr == nil || rerr.Kind != KindProtocol || lost != nil || ch.frames.begun() || ctx.Err() != nil {
+		return res, lost, rerr
+	}
+	// What does not run one script after another may still run one.
+	if ch, err = c.route.channel(ctx); err != nil {
+		return Result{}, nil, err
+	}
+	ch.startShell(false)
+	if res, lost, rerr = c.runOn(ctx, ch, s, abandon); rerr == nil {
+		c.route.noShell()
+	}
+	return res, lost, rerr
 }
 
 // runOn is runOnce on a shell that was started for it.
 func (c *sshConn) runOn(ctx context.Context, ch *channel, s Script, abandon func(*channel, *frames)) (_ Result, lost *runID, _ *Error) {
 	e := c.route.key.Endpoint
-	fr := ch.frames
-	ch.script <- sized(frameScript(fr.nonce, s))
-	select {
-	case <-fr.settled:
-	case <-ch.over:
-	case <-ctx.Done():
+	fr := ch.give(s)
+	if !ch.await(ctx) {
+		c.route.forgetShell(ch)
 		if s.Finish {
 			ch.link.verifySoon()
 			ch.finish()
@@ -87,12 +99,12 @@ func (c *sshConn) runOn(ctx context.Context, ch *channel, s Script, abandon func
 	res, aerr := fr.answer(e, ended)
 	switch {
 	case aerr == nil:
-		ch.finish()
-		if s.Repeatable {
-			c.route.keepSpare(ch.link)
+		if !s.Repeatable || !ch.keep(ctx) {
+			ch.finish()
 		}
 		return res, nil, nil
 	case !isClosed(ch.over): // too much output, or a broken frame
+		c.route.forgetShell(ch)
 		abandon(ch, fr)
 		return Result{}, nil, aerr
 	case !ch.accepted && ch.refused():
@@ -109,5 +121,34 @@ func (c *sshConn) runOn(ctx context.Context, ch *channel, s Script, abandon func
 	}
 	// The command was accepted, so what is not known to have begun may have.
 	aerr.Started = aerr.Started || ch.accepted
+	if ch.lasting && fr.begun() {
+		id := fr.run()
+		return Result{}, &id, aerr
+	}
 	return Result{}, nil, aerr
+}
+
+// await waits for the answer to the script that was given to ch, or for its end;
+// false means that ctx ended first.
+func (ch *channel) await(ctx context.Context) bool {
+	printed := ch.frames.printed
+	if !ch.lasting {
+		printed = nil
+	}
+	var late <-chan time.Time
+	for {
+		select {
+		case <-ch.frames.settled:
+			return true
+		case <-ch.over:
+			return true
+		case <-late:
+			return true
+		case <-ctx.Done():
+			return false
+		case <-printed:
+			// A forced command may drop standard error, or join it to the other.
+			printed, late = nil, time.After(drainGrace)
+		}
+	}
 }
