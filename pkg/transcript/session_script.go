@@ -97,7 +97,7 @@ function client(file, pid, below, id, ok) {
   if (start[pid] == "gone") return
   ok = value("procStart", "\"[^\"]*\"")
   ok = ok == "" || ok == start[pid]
-  if (below && ok && value("pid", "[0-9]+") == pid && value("kind", "\"[^\"]*\"") ~ /^(interactive)?$/ && state[pid] ~ /^[RSD]/ && group[pid] == front[below]) covered[below] = 1
+  if (below && ok && json ~ /^[ \t]*[{].*[}][ \t]*$/ && value("pid", "[0-9]+") == pid && value("kind", "\"[^\"]*\"") ~ /^(interactive)?$/ && state[pid] ~ /^[RSD]/ && group[pid] == front[below]) covered[below] = 1
   id = value("sessionId", "\"[0-9a-zA-Z-]+\"")
   if (id == "" || id in told || !(every || !proc || below)) return
   told[id] = 1
@@ -142,9 +142,9 @@ const clientsScript = `fleet_path() {
 }
 fleet_stat() {
   [ $# -gt 0 ] || return 0
-  fleet_files=$(stat -c 'NONCE	file	%s	%i	%Y	%y	%Z	%n' -- "$@" 2>/dev/null)
+  fleet_files=$(stat -c 'NONCE	file	%s	%i	%Y	%y	%z	%n' -- "$@" 2>/dev/null)
   case $fleet_files in NONCE*) return 0 ;; esac
-  fleet_files=$(stat -f 'NONCE	file	%z	%i	%m	%Fm	%c	%N' -- "$@" 2>/dev/null)
+  fleet_files=$(stat -f 'NONCE	file	%z	%i	%m	%Fm	%Fc	%N' -- "$@" 2>/dev/null)
   case $fleet_files in NONCE*) return 0 ;; esac
   fleet_files=$(for fleet_file in "$@"; do printf 'NONCE\tfile\t%s\t\t\t\t\t%s\n' "$(($(wc -c <"$fleet_file")))" "$fleet_file"; done 2>/dev/null)
 }
@@ -218,7 +218,7 @@ ${fleet_line##* }" ;;
     fleet_pid=${fleet_file##*/} fleet_pid=${fleet_pid%.json} fleet_start=gone
     if [ -r "/proc/$fleet_pid/stat" ]; then
       fleet_line=$(cat "/proc/$fleet_pid/stat" 2>/dev/null)
-      fleet_start=${fleet_line##*) }
+      fleet_start=${fleet_line##*') '}
       fleet_start=$(set -f; set -- $fleet_start; printf '%s' "${20:-gone}")
     else
       case $fleet_alive in *" $fleet_pid "*) fleet_start=alive ;; esac
