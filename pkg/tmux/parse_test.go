@@ -14,7 +14,7 @@ func FuzzQueryParse(f *testing.F) {
 	pane := "NONCE\tpane\twork\t%0\t1\t0\t0\t0\t0\t0\t80\t24\t0\t1700000000\t/dev/pts/0\nNONCE\tabout\t%0\t1700000000\t\tx\t\tsh\n"
 	for _, seed := range []string{
 		"", "NONCE", "NONCE\n", "NONCE \n", "NONCE\tversion\ttmux 3.3a\n" + pane + "NONCE\tpath\t%0\t/a\nb\nNONCE\ttitle\t%0\tx\ty\nNONCE screen 0\nrow\n\nNONCE end 0\n",
-		"NONCE\tmissing\n", "NONCE\terror\tno server running on /x\n", "NONCE\terror\n", pane + "NONCE screen 0\nno end", "NONCE screen 9\nx\nNONCE end 9\n", "NONCE end 0\n",
+		"NONCE\tmissing\n", "NONCE server 3.3a\n" + pane + "NONCE done\nNONCE screen %0 1 2 0 0\nrow\nNONCE end\nNONCE screen     \nlost\nNONCE end\n", "NONCE server \n" + pane, "NONCE\terror\tno server running on /x\n", "NONCE\terror\n", pane + "NONCE screen 0\nno end", "NONCE screen 9\nx\nNONCE end 9\n", "NONCE end 0\n",
 		pane + pane, "NONCE\tpane\n", "NONCE\tpane\twork\n", "NONCE\tpath\t%0\n", strings.Replace(pane, "\t1\t", "\tx\t", 1), "NONCE\tpath\t%7\t/a\nmore\n",
 	} {
 		f.Add(seed)

@@ -2,7 +2,6 @@ package tmux
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -11,8 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
 func TestQuery(t *testing.T) {
@@ -88,29 +85,6 @@ func TestQueryLinked(t *testing.T) {
 		if len(panes) != 1 || panes[0].ID != id || !bytes.Contains(panes[0].Screen, []byte("shared")) {
 			t.Errorf("%s: %+v", session, panes)
 		}
-	}
-}
-
-// TestQueryVanishing kills a session between the list and the captures.
-func TestQueryVanishing(t *testing.T) {
-	m := newMachine(t, "")
-	m.display("goes", "here")
-	m.display("stays", "here")
-	q := NewQuery("goes", "stays")
-	list, capture, ok := strings.Cut(q.Fragment(), "\nprintf '%s\\n' \"$panes\" |")
-	if !ok {
-		t.Fatal("the script has no such place")
-	}
-	snap, err := q.Parse(m.run(t.Context(), list+"\ntmux kill-session -t =goes\nprintf '%s\\n' \"$panes\" |"+capture))
-	if err != nil {
-		t.Fatal(err)
-	}
-	goes, stays := snap.Session("goes"), snap.Session("stays")
-	if len(goes) != 1 || goes[0].Screen != nil {
-		t.Errorf("the one that vanished: %+v", goes)
-	}
-	if len(stays) != 1 || !bytes.Contains(stays[0].Screen, []byte("here")) {
-		t.Errorf("the other: %+v", stays)
 	}
 }
 
@@ -212,15 +186,35 @@ func (m *machine) onlyProgram(name string) {
 func TestQueryShells(t *testing.T) {
 	m := newMachine(t, "")
 	id := m.display("work", "flüssig 日本 \\ `x`")
-	for _, sh := range posixShells {
-		q := NewQuery("work")
-		res, err := shellRunner(sh).Run(context.Background(), transport.Script{Text: q.Fragment()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		snap, err := q.Parse(res.Stdout)
-		if err != nil || len(snap.Panes) != 1 || snap.Panes[0].ID != id || !bytes.HasPrefix(snap.Panes[0].Screen, []byte("flüssig 日本 \\ `x`")) {
-			t.Errorf("%s: %+v, %v", sh, snap, err)
+	second := m.tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=work:", "exec sleep 1000")
+	m.pane("s p;a*c'e", "sleep", "1000")
+	dead := m.pane("dead", "sleep", "1000")
+	m.tmux("set-option", "-p", "-t", dead, "remain-on-exit", "on", ";", "respawn-pane", "-k", "-t", dead, "exit 7")
+	m.eventually("it is dead", func() (bool, string) { p := m.only("dead"); return p.Dead, string(p.Screen) })
+	pids := strings.Fields(m.tmux("list-panes", "-s", "-t", "=work:", "-F", "#{pane_pid}"))
+	for sh, words := range envShells(t) {
+		var last Snapshot
+		for _, again := range []bool{false, true} {
+			q := NewQuery("work", "dead", "none")
+			if again {
+				q = q.After(last)
+			}
+			cmd := exec.Command(words[0], append(words[1:], "-c", q.Fragment()+"\nprintf 'PIDS%s ' \"$"+PanePIDs+"\"; set -- a' 'b; IFS=; printf '%s' \"$#\" *.txt")...)
+			cmd.Dir = m.home
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("%s: %v", sh, err)
+			}
+			out, rest, _ := bytes.Cut(out, []byte("PIDS"))
+			if want := " " + strings.Join(pids, " ") + " 1work.txt"; string(rest) != want {
+				t.Errorf("%s: it leaves %q, want %q", sh, rest, want)
+			}
+			snap, err := q.Parse(out)
+			if err != nil || len(snap.Panes) != 3 || snap.Panes[0].ID != dead || snap.Panes[1].ID != id || !bytes.HasPrefix(snap.Panes[1].Screen, []byte("flüssig 日本 \\ `x`")) ||
+				snap.Panes[2].ID != second || snap.Panes[2].Screen == nil {
+				t.Errorf("%s: %+v, %v", sh, snap, err)
+			}
+			last = snap
 		}
 	}
 }

@@ -51,7 +51,7 @@ type Pane struct {
 
 // Snapshot is what one look at a machine's tmux server found.
 type Snapshot struct {
-	Version string // as tmux -V says, e.g. "3.3a"
+	Version string // e.g. "3.3a", of the server; of the program where none answered, and for NewQueryAll
 	Running bool   // a server answered
 	Panes   []Pane // of the sessions asked for, in tmux's order
 }
@@ -72,7 +72,8 @@ func (s Snapshot) Session(name string) []Pane {
 // so that nothing a pane shows can pass for a record.
 type Query struct {
 	sessions []string
-	all      bool // whatever the sessions are called
+	all      bool                // whatever the sessions are called
+	hints    map[string][]string // by session, the panes that it is likely to have
 	nonce    string
 }
 
@@ -101,41 +102,6 @@ var paneFormat = []string{
 	"#{pane_tty}",
 }
 
-// Fragment is the sh text of the query. It needs a server of 3.1 or newer for
-// source-file from stdin; one tmux client captures all panes, since each
-// client costs about 25 ms (50 captures: 0.05 s in one, 1.30 s in 50).
-func (q Query) Fragment() string {
-	n := q.nonce
-	format := func(kind string, fields ...string) string {
-		return "'" + n + "\t" + kind + "\t" + strings.Join(fields, "\t") + "'"
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "command -v tmux >/dev/null 2>&1 || { printf '%s\\tmissing\\n'; exit 0; }\n", n)
-	fmt.Fprintf(&b, "printf '%s\\tversion\\t%%s\\n' \"$(tmux -V 2>&1)\"\n", n)
-	fmt.Fprintf(&b, "panes=$(tmux -u list-panes -a -F %s \\; list-panes -a -F %s \\; list-panes -a -F %s \\; list-panes -a -F %s \\; list-clients -F %s 2>&1) || { printf '%s\\terror\\t%%s\\n' \"$panes\"; exit 0; }\n",
-		format("pane", paneFormat...),
-		format("about", "#{pane_id}", "#{"+LaunchedOption+"}", "#{"+endedOption+"}", "#{"+noteOption+"}", "#{"+LockOption+"}", "#{pane_current_command}"),
-		format("path", "#{pane_id}", "#{pane_current_path}"),
-		format("title", "#{pane_id}", "#{pane_title}"),
-		format("client", "#{pane_id}", "#{client_created}", "#{client_activity}"), n)
-	b.WriteString("printf '%s\\n' \"$panes\"\n")
-	if len(q.sessions) == 0 && !q.all {
-		return b.String()
-	}
-	// display-message would expand the "%" of a pane id as a date, so the
-	// records name panes by number alone. What goes with the screen, such as the
-	// cursor, is asked for beside it: the server runs both before it reads on
-	// from the pane, and a cursor of a moment ago would contradict the screen.
-	fmt.Fprintf(&b, `printf '%%s\n' "$panes" | while IFS='	' read -r mark kind session id rest; do
-  [ "$mark $kind" = '%[1]s pane' ] || continue
-  case $session in
-    %[2]s) printf 'display-message -p -t "%%s" "%[1]s screen %%s #{cursor_x} #{cursor_y} #{pane_in_mode} #{alternate_on}"\ncapture-pane -p -e -t "%%s"\ndisplay-message -p "%[1]s end %%s"\n' "$id" "${id#?}" "$id" "${id#?}" ;;
-  esac
-done | tmux -u source-file - 2>/dev/null
-`, n, q.pattern())
-	return b.String()
-}
-
 // Parse reads what the fragment printed. The errors are ErrNotInstalled and
 // *ServerError, such as for a server of another version ("protocol version
 // mismatch"): that one runs, and is neither absent nor to be started anew. A
@@ -154,6 +120,7 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 	var text map[string]string // which a line without a record goes on with
 	touched := map[string]time.Time{}
 	open, last := "", ""
+	heard, done := false, false
 	for line := range bytes.Lines(out) {
 		rest, ours := bytes.CutPrefix(bytes.TrimSuffix(line, []byte("\n")), []byte(q.nonce))
 		if !ours || len(rest) == 0 {
@@ -169,13 +136,20 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 		text = nil
 		switch {
 		case sep == ' ' && fields[0] == "screen" && len(fields) == 6:
-			open, screen = "%"+fields[1], nil
+			open, screen = fields[1], nil // "" of a pane that is missing
 			beside[open] = fields[2:]
 		case sep == ' ' && fields[0] == "end":
 			if open != "" && len(screen) > 0 {
 				screens[open] = bytes.TrimSuffix(screen, []byte("\n"))
 			}
 			open, screen = "", nil
+		case sep == ' ' && fields[0] == "server":
+			heard = true
+			if snap.Version == "" {
+				snap.Version = strings.Join(fields[1:], " ")
+			}
+		case sep == ' ' && fields[0] == "done":
+			done = true
 		case sep != '\t':
 		case fields[0] == "missing":
 			return snap, ErrNotInstalled
@@ -215,6 +189,9 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 			text, last = titles, fields[1]
 			text[last] = strings.Join(fields[2:], "\t")
 		}
+	}
+	if heard && !done {
+		return snap, &ServerError{Text: "(the list of panes broke off)"}
 	}
 	for i := range snap.Panes {
 		p := &snap.Panes[i]
