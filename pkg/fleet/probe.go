@@ -36,6 +36,12 @@ type group struct {
 	lean     bool    // what runs in a pane beside its client is not asked for
 }
 
+// remembering is the group for one who looks at its states again and again.
+func (g group) remembering() group {
+	g.memory, g.lean = newMemory(), true
+	return g
+}
+
 // groups sorts hosts by machine and deadline, in table order.
 func groups(hosts []Host) []group {
 	var gs []group
