@@ -127,7 +127,8 @@ func (f *Fleet) lookAtStrangers(ctx context.Context, g group) ([]seen, error) {
 	sections.Add("tmux", panes.Fragment())
 	sections.Add("processes", processFragment)
 	sections.Add("clients", clients.Fragment())
-	sections.Add("system", systemFragment)
+	around := newSite(nil)
+	sections.Add("site", around.fragment())
 	res, err := f.conns.Conn(g.endpoint).Run(ctx, transport.Script{Text: sections.Script(), Repeatable: true})
 	if err != nil {
 		return nil, unreachable(host.Name, err)
@@ -140,7 +141,7 @@ func (f *Fleet) lookAtStrangers(ctx context.Context, g group) ([]seen, error) {
 	if err != nil {
 		return nil, &Error{Class: ClassFailed, Host: host.Name, Msg: "its sessions can't be seen: " + neutral(err.Error()), Hint: "see what is wrong by: claude-fleet doctor " + host.Name, Err: err}
 	}
-	sys, table, sessions := parseSystem(parts["system"].Out), parseProcesses(parts["processes"]), clients.Parse(parts["clients"].Out)
+	sys, table, sessions := around.parse(parts["site"].Out).system, parseProcesses(parts["processes"]), clients.Parse(parts["clients"].Out)
 	var all []seen
 	for _, name := range f.unknownSessions(ctx, g.endpoint, clientSessions(snap, table, sessions)) {
 		row := Host{Transport: host.Transport, SSH: host.SSH, SSHConfig: host.SSHConfig, Session: name, Command: DefaultCommand, Timeout: host.Timeout}

@@ -115,6 +115,8 @@ for f in "${p:-/}" "$HOME"/.local/state/claude-fleet/*; do
 done
 :`
 
+func folderSection(i int) string { return "folder" + strconv.Itoa(i) }
+
 // treeFragment looks at a workdir: whether it is there, its git and its disk.
 func treeFragment(h Host) string {
 	return saying + fmt.Sprintf(`unset CDPATH

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/claude-fleet/claude-fleet/pkg/detect"
@@ -34,6 +32,14 @@ type group struct {
 	endpoint transport.Endpoint
 	timeout  time.Duration
 	hosts    []Host
+	memory   *memory // of whoever looks again and again; nil: nothing is known
+	lean     bool    // what runs in a pane beside its client is not asked for
+}
+
+// remembering is the group for one who looks at its states again and again.
+func (g group) remembering() group {
+	g.memory, g.lean = newMemory(), true
+	return g
 }
 
 // groups sorts hosts by machine and deadline, in table order.
@@ -53,30 +59,16 @@ func groups(hosts []Host) []group {
 	return gs
 }
 
-// systemFragment prints the host's clock, its time zone by name and by offset,
-// the editor modes that the client's settings name, and when EnvFile was written,
-// which GNU's and busybox's stat tell in one way and those of the BSDs in another.
-const systemFragment = `date '+%s %z'
-zone=${TZ:-$(readlink /etc/localtime 2>/dev/null)}; printf '%s\n' "${zone##*/zoneinfo/}"
-for f in "$HOME/.claude.json" "$HOME/.claude/settings.json"; do [ -f "$f" ] && head -c 4194304 "$f" 2>/dev/null; done | LC_ALL=C grep -a -o '"editorMode" *: *"[a-zA-Z]*"' | tail -n 1
-f=$HOME/` + EnvFile + `; [ ! -f "$f" ] || echo "login $(stat -c %Y "$f" 2>/dev/null || stat -f %m "$f" 2>/dev/null)"
-:`
-
 // look looks at every host of a group with one script.
 func (f *Fleet) look(ctx context.Context, g group) []seen {
-	var names []string
+	var names, workdirs []string
 	for _, h := range g.hosts {
-		names = append(names, h.Session)
+		names, workdirs = append(names, h.Session), append(workdirs, h.Workdir)
 	}
-	panes, clients := tmux.NewQuery(names...), transcript.NewQuery()
+	sight, site := newSight(g.memory.lastSight(), !g.lean, names...), newSite(g.memory, workdirs...)
 	sections := transport.NewSections()
-	sections.Add("tmux", panes.Fragment())
-	sections.Add("processes", processFragment)
-	sections.Add("clients", clients.Fragment())
-	sections.Add("system", systemFragment)
-	for i, h := range g.hosts {
-		sections.Add(folderSection(i), folderFragment(h.Workdir))
-	}
+	sections.Add("sight", sight.fragment())
+	sections.Add("site", site.fragment())
 	res, err := f.conns.Conn(g.endpoint).Run(ctx, transport.Script{Text: sections.Script(), Repeatable: true})
 	var parts map[string]transport.Section
 	if err == nil {
@@ -86,14 +78,14 @@ func (f *Fleet) look(ctx context.Context, g group) []seen {
 		return unreachableAll(g.hosts, err)
 	}
 
-	snap, tmuxErr := tmuxAnswer(panes.Parse(parts["tmux"].Out))
-	sys := parseSystem(parts["system"].Out)
-	table := parseProcesses(parts["processes"])
-	sessions := clients.Parse(parts["clients"].Out)
+	sighted, around := sight.parse(parts["sight"]), site.parse(parts["site"].Out)
+	if g.memory != nil {
+		g.memory.sight = &sighted
+	}
 	all := make([]seen, len(g.hosts))
 	for i, h := range g.hosts {
-		all[i] = judge(h, sys, snap, tmuxErr, table, sessions)
-		folder := parseFolder(parts[folderSection(i)].Out)
+		folder := around.folders[h.Workdir]
+		all[i] = judge(h, around.system, sighted.snap, sighted.tmuxErr, sighted.table, sighted.sessions)
 		all[i].home = folder.path
 		all[i].Git, all[i].Disk = folder.git, folder.disk
 		all[i].Flags = flags(all[i], folder)
@@ -113,8 +105,6 @@ func tmuxAnswer(snap tmux.Snapshot, err error) (tmux.Snapshot, error) {
 	}
 	return snap, err
 }
-
-func folderSection(i int) string { return "folder" + strconv.Itoa(i) }
 
 func unreachableAll(hosts []Host, err error) []seen {
 	all := make([]seen, len(hosts))
@@ -137,34 +127,4 @@ type system struct {
 	vim  bool
 	// login is when the file of the token was written; zero where there is none.
 	login time.Time
-}
-
-func parseSystem(out []byte) system {
-	lines := strings.Split(string(out), "\n")
-	sys := system{now: time.Now()}
-	clock, offset, _ := strings.Cut(lines[0], " ")
-	if n, err := strconv.ParseInt(clock, 10, 64); err == nil {
-		sys.now = time.Unix(n, 0)
-	}
-	if t, err := time.Parse("-0700", offset); err == nil {
-		_, seconds := t.Zone()
-		sys.zone = time.FixedZone("", seconds)
-	}
-	if len(lines) > 1 && lines[1] != "" {
-		// A name that this machine does not know leaves the offset.
-		if zone, err := time.LoadLocation(lines[1]); err == nil {
-			sys.zone = zone
-		}
-	}
-	if sys.zone != nil {
-		sys.now = sys.now.In(sys.zone)
-	}
-	for _, line := range lines[min(2, len(lines)):] {
-		written, ok := strings.CutPrefix(line, "login ")
-		if n, err := strconv.ParseInt(written, 10, 64); ok && err == nil {
-			sys.login = time.Unix(n, 0)
-		}
-		sys.vim = sys.vim || !ok && strings.Contains(line, `"vim"`)
-	}
-	return sys
 }

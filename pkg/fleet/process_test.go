@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/claude-fleet/claude-fleet/pkg/detect"
@@ -69,61 +68,4 @@ func FuzzProcesses(f *testing.F) {
 			_ = table.state(pid, nil)
 		}
 	})
-}
-
-func TestParseFolder(t *testing.T) {
-	whole := "path /srv/app\ndisk 3145728 42\nhead main\ncommit abc1234 1700000000 a subject: with words\n" +
-		"git branch.oid 0123\ngit branch.head main\ngit branch.upstream origin/main\ngit branch.ab +2 -1\ndirty 3\n"
-	f := parseFolder([]byte(whole))
-	if f.path != "/srv/app" || f.disk == nil || *f.disk != (Disk{FreeBytes: 3 << 30, UsedPercent: 42}) || f.disk.low() {
-		t.Errorf("folder: %+v %+v", f, f.disk)
-	}
-	if g := f.git; g == nil || g.Branch != "main" || g.Ahead != 2 || g.Behind != 1 || g.Dirty != 3 ||
-		g.LastCommit == nil || g.LastCommit.Hash != "abc1234" || g.LastCommit.Subject != "a subject: with words" || g.LastCommit.Time.Unix() != 1700000000 {
-		t.Errorf("git: %+v", f.git)
-	}
-	// No such directory, and a directory that is no repository.
-	if f := parseFolder(nil); f.path != "" || f.git != nil || f.disk != nil {
-		t.Errorf("nothing: %+v", f)
-	}
-	if f := parseFolder([]byte("path /srv\ndisk 1 1\n")); f.git != nil || f.path != "/srv" {
-		t.Errorf("no repository: %+v", f)
-	}
-	// A status that was cut off: the branch is known, the count is not.
-	if f := parseFolder([]byte("path /srv\nhead main\ndirty 0\n")); f.git == nil || f.git.Branch != "main" || f.git.Dirty != -1 {
-		t.Errorf("cut off: %+v", f.git)
-	}
-	for _, c := range []struct {
-		disk Disk
-		low  bool
-	}{
-		{Disk{FreeBytes: 100 << 30, UsedPercent: 90}, false},
-		{Disk{FreeBytes: 100 << 30, UsedPercent: 91}, true},
-		{Disk{FreeBytes: 2 << 30, UsedPercent: 5}, false},
-		{Disk{FreeBytes: 2<<30 - 1, UsedPercent: 5}, true},
-	} {
-		if c.disk.low() != c.low {
-			t.Errorf("%+v low: %v", c.disk, !c.low)
-		}
-	}
-}
-
-func FuzzParseFolder(f *testing.F) {
-	f.Add([]byte("path /x\ndisk 1 2\nhead m\ncommit a 1 s\ngit branch.ab +1 -1\ndirty 1\n"))
-	f.Fuzz(func(t *testing.T, out []byte) { _ = fmt.Sprintf("%+v", parseFolder(out)) })
-}
-
-func TestParseSystem(t *testing.T) {
-	sys := parseSystem([]byte("1795973852 +0900\nAsia/Tokyo\n\"editorMode\": \"vim\"\n"))
-	if sys.now.Unix() != 1795973852 || sys.zone == nil || sys.zone.String() != "Asia/Tokyo" || !sys.vim {
-		t.Errorf("%+v", sys)
-	}
-	sys = parseSystem([]byte("1795973852 -0330\nNo/Such\n"))
-	if _, offset := sys.now.Zone(); offset != -(3*3600+1800) || sys.vim {
-		t.Errorf("by offset: %+v", sys)
-	}
-	// A host that says nothing: our clock, and no zone.
-	if sys = parseSystem(nil); sys.now.IsZero() || sys.zone != nil {
-		t.Errorf("nothing: %+v", sys)
-	}
 }

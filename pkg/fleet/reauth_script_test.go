@@ -178,8 +178,8 @@ func TestOutdated(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	sys := parseSystem([]byte("1 +0000\nUTC\nlogin 77\n"))
-	vim := parseSystem([]byte("1 +0000\nUTC\n\"editorMode\": \"vim\"\nlogin x\n"))
+	sys := newSite(nil).parse([]byte("tz UTC\nblock e\n7 1 77.000000001 78.5\nend\nclock 1 +0000\n"))
+	vim := newSite(nil).parse([]byte("tz UTC\nblock e\n7 1 x 78.5\nend\nblock s\nend\n\"editorMode\": \"vim\"\nclock 1 +0000\n"))
 	if sys.login.Unix() != 77 || sys.vim || !vim.login.IsZero() || !vim.vim {
 		t.Errorf("%+v, %+v", sys, vim)
 	}

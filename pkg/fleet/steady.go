@@ -66,8 +66,13 @@ func (f *Fleet) probe(ctx context.Context, g group, tell func(int, seen)) {
 }
 
 // probeOne looks at one host.
-func (f *Fleet) probeOne(ctx context.Context, h Host) (one seen) {
-	f.probe(ctx, groups([]Host{h})[0], func(_ int, s seen) { one = s })
+func (f *Fleet) probeOne(ctx context.Context, h Host) seen {
+	return f.probeAlone(ctx, groups([]Host{h})[0])
+}
+
+// probeAlone looks at the one host of a group.
+func (f *Fleet) probeAlone(ctx context.Context, g group) (one seen) {
+	f.probe(ctx, g, func(_ int, s seen) { one = s })
 	return one
 }
 

@@ -103,7 +103,7 @@ func (f *Fleet) WaitTurn(ctx context.Context, out Outcome) (Turned, error) {
 	if out.Record == "" && out.digest == "" {
 		return Turned{}, &Error{Class: ClassUsage, Host: out.Host, Msg: "the turn can't be found: the outcome has no record", Hint: "ask for the outcome by its id, and wait for that"}
 	}
-	w := turnWait{f: f, h: h, out: out}
+	w := turnWait{f: f, h: h, group: groups([]Host{h})[0].remembering(), out: out}
 	for {
 		over, err := w.look(ctx)
 		if over || err != nil {
@@ -121,18 +121,19 @@ const takenBack = "queued, is queued no more and never ran: somebody took it bac
 
 // turnWait is the waiting for the end of one turn.
 type turnWait struct {
-	f    *Fleet
-	h    Host
-	out  Outcome
-	turn Turned
-	last detect.State // at the newest look
-	same int          // looks running that found it
-	lost error        // why the newest look failed
+	f     *Fleet
+	h     Host
+	group group // of the host alone
+	out   Outcome
+	turn  Turned
+	last  detect.State // at the newest look
+	same  int          // looks running that found it
+	lost  error        // why the newest look failed
 }
 
 // look looks once. over is whether the turn has ended.
 func (w *turnWait) look(ctx context.Context) (over bool, err error) {
-	s := w.f.probeOne(ctx, w.h)
+	s := w.f.probeAlone(ctx, w.group)
 	if ctx.Err() != nil {
 		return false, nil // what failed is the waiting
 	}

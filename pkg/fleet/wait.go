@@ -54,7 +54,7 @@ func (f *Fleet) Wait(ctx context.Context, o WaitOptions, hosts ...Host) iter.Seq
 		o.For = []detect.State{detect.Ready}
 	}
 	return func(yield func(Status) bool) {
-		w := waiting{fleet: f, WaitOptions: o, outer: ctx, turns: make(chan struct{}, maxParallel)}
+		w := waiting{fleet: f, WaitOptions: o, outer: ctx, turns: newLookTurns()}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		if o.Timeout > 0 {
@@ -81,11 +81,13 @@ type waiting struct {
 	fleet  *Fleet
 	outer  context.Context // the caller's: it ends for another reason than the time
 	enough atomic.Bool     // with Any: one host is there
-	turns  chan struct{}   // at most so many looks at once
+	turns  lookTurns
 }
 
 // group looks at the hosts of one group until all of them are done.
 func (w *waiting) group(ctx context.Context, g group, emit func(Status)) {
+	g = g.remembering()
+	answers := false
 	left := g.hosts
 	last := map[string]Status{}
 	cut := map[string]bool{} // what is last known is that a look had begun there when the time was up
@@ -95,7 +97,8 @@ func (w *waiting) group(ctx context.Context, g group, emit func(Status)) {
 		now.hosts = left
 		left = nil
 		reached := false
-		w.turns <- struct{}{} // no long wait when ctx ends: those that look end then too
+		// There is no long wait when ctx ends: those that look end then too.
+		done, _ := w.turns.take(context.WithoutCancel(ctx), answers)
 		w.fleet.probe(ctx, now, func(_ int, s seen) {
 			before, seenBefore := last[s.Host.Name]
 			if s.State != detect.Unreachable || ctx.Err() == nil || !seenBefore {
@@ -109,7 +112,8 @@ func (w *waiting) group(ctx context.Context, g group, emit func(Status)) {
 			reached = reached || s.State != detect.Unreachable
 			left = append(left, s.Host)
 		})
-		<-w.turns
+		done()
+		answers = reached
 		if len(left) == 0 {
 			return
 		}

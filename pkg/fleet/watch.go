@@ -66,7 +66,7 @@ func (w watching) over(ctx context.Context, gs []group) iter.Seq[Watched] {
 		w.Interval = DefaultInterval
 	}
 	w.Interval = max(w.Interval, minInterval)
-	w.turns = make(chan struct{}, maxParallel)
+	w.turns = newLookTurns()
 	return streamAll(ctx, gs, len(gs), w.group)
 }
 
@@ -75,7 +75,7 @@ type watching struct {
 	WatchOptions
 	look  func(context.Context, group, func(int, seen))
 	rest  func(context.Context, group, time.Duration) bool // false: ctx ended
-	turns chan struct{}                                    // at most so many looks at once
+	turns lookTurns
 }
 
 // rest waits for d, or until ctx ends.
@@ -90,12 +90,13 @@ func rest(ctx context.Context, _ group, d time.Duration) bool {
 
 // group looks at the hosts of one group until there were enough looks.
 func (w *watching) group(ctx context.Context, g group, emit func(Watched)) {
+	g = g.remembering()
 	before := Marks{}
 	var dead time.Duration
+	answers := false
 	for poll := 1; w.Count == 0 || poll <= w.Count; poll++ {
-		select {
-		case w.turns <- struct{}{}:
-		case <-ctx.Done():
+		done, ok := w.turns.take(ctx, answers)
+		if !ok {
 			return
 		}
 		began, reached, mends := time.Now(), false, false
@@ -113,7 +114,8 @@ func (w *watching) group(ctx context.Context, g group, emit func(Watched)) {
 			mends = mends || mendsItself(s.Reason)
 			emit(now)
 		})
-		<-w.turns
+		done()
+		answers = reached
 		pause := w.Interval
 		switch {
 		case reached || w.Count > 0:

@@ -1,0 +1,223 @@
+package fleet
+
+// The sh text of a site. All of it runs in one subshell. What it prints are lines
+// that begin with a word, and blocks: the lines of stat behind "block ID" up to
+// "end". A folder is named by its place in the script, and a repository by the
+// first folder that is in it.
+
+const (
+	// gitSeconds is how long one count of a repository's changes may take.
+	gitSeconds = "3"
+	// bigIndex is the size in bytes of an index from which on untracked files are
+	// left out. An entry takes some 90 bytes, so that is about 45,000 files.
+	bigIndex = "4194304"
+)
+
+// siteStart sets what the rest relies on. The variables of git that mean another
+// repository than the folder's are a caller's who runs us from a hook. The others
+// see to it that git takes no lock that somebody may wait for, and neither asks nor
+// fetches: in a partial clone a look would go to the network otherwise, by a
+// command that the repository names.
+const siteStart = `unset CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE GIT_PREFIX
+LC_ALL=C GIT_OPTIONAL_LOCKS=0 GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none GIT_TERMINAL_PROMPT=0
+export LC_ALL GIT_OPTIONAL_LOCKS GIT_NO_LAZY_FETCH GIT_ALLOW_PROTOCOL GIT_TERMINAL_PROMPT
+fleet_nl='
+'
+printf 'tz %s\n' "$TZ"
+set -- / "$HOME/` + EnvFile + `" / "$HOME/.claude.json" "$HOME/.claude/settings.json" / /etc/localtime
+fleet_ids=
+fleet_roots=$fleet_nl
+fleet_n=0
+`
+
+// siteFolder goes into a folder and finds its repository as git would, without
+// running it: the nearest folder upwards with a .git, or that is a bare one. Then
+// it gathers the files that say which commit is checked out. Where these can't be
+// known by looking (HEAD or a branch is a link), none is gathered, and nothing of
+// the repository will be told twice.
+const siteFolder = `  fleet_n=$((fleet_n + 1))
+  eval "fleet_at$fleet_n="
+  cd -P -- "$fleet_d" 2>/dev/null || continue
+  eval "fleet_at$fleet_n=\$PWD"
+  fleet_t=$PWD; fleet_e=
+  while :; do case $fleet_t in
+  *"$fleet_nl"*) fleet_e=$fleet_e${fleet_t%%"$fleet_nl"*}` + "\x01" + `; fleet_t=${fleet_t#*"$fleet_nl"} ;;
+  *) break ;;
+  esac; done
+  printf 'path %s %s\n' "$fleet_n" "$fleet_e$fleet_t"
+  fleet_r=${PWD%/}
+  until [ -e "$fleet_r/.git" ] || { [ -e "$fleet_r/HEAD" ] && [ -d "$fleet_r/objects" ] && [ -d "$fleet_r/refs" ]; }; do
+    [ -n "$fleet_r" ] || continue 2
+    fleet_r=${fleet_r%/*}
+  done
+  case $fleet_roots in *"$fleet_nl$fleet_r//"*)
+    fleet_t=${fleet_roots#*"$fleet_nl$fleet_r//"}; fleet_t=${fleet_t%%"$fleet_nl"*}
+    printf 'of %s %s\n' "$fleet_n" "$fleet_t"
+    continue ;;
+  esac
+  fleet_ids="$fleet_ids $fleet_n"
+  set -- "$@" /
+  fleet_g=$fleet_r; [ ! -e "$fleet_r/.git" ] || fleet_g=$fleet_r/.git
+  if [ -f "$fleet_g" ]; then # a worktree or a submodule
+    IFS= read -r fleet_g <"$fleet_g"
+    case $fleet_g in 'gitdir: /'*) fleet_g=${fleet_g#gitdir: } ;; *) fleet_g=$fleet_r/${fleet_g#gitdir: } ;; esac
+  fi
+  fleet_c=$fleet_g
+  if [ -r "$fleet_g/commondir" ]; then
+    IFS= read -r fleet_c <"$fleet_g/commondir"
+    case $fleet_c in /*) ;; *) fleet_c=$fleet_g/$fleet_c ;; esac
+  fi
+  eval "fleet_c$fleet_n=\$fleet_c"
+  case $fleet_r in *"$fleet_nl"*) continue ;; esac
+  fleet_roots=$fleet_roots$fleet_r//$fleet_n$fleet_nl
+  if [ -r "$fleet_g/HEAD" ]; then IFS= read -r fleet_h <"$fleet_g/HEAD"; else fleet_h=; fi
+  for fleet_t in "$fleet_g/HEAD" "$fleet_g/index" "$fleet_c/packed-refs" "$fleet_c/refs/heads"; do [ ! -L "$fleet_t" ] || fleet_h=; done
+  case $fleet_h in
+  'ref: refs/heads/'*)
+    fleet_h=${fleet_h#ref: }
+    [ ! -L "$fleet_c/$fleet_h" ] || continue
+    if [ -f "$fleet_c/$fleet_h" ] && [ -r "$fleet_c/$fleet_h" ]; then
+      IFS= read -r fleet_t <"$fleet_c/$fleet_h"
+      case $fleet_t in ref:*) continue ;; esac
+    fi
+    [ ! -f "$fleet_g/index" ] || set -- "$@" "$fleet_g/index"
+    set -- "$@" "$fleet_g/HEAD" "$fleet_c/packed-refs" "$fleet_c/$fleet_h" "$fleet_c/refs/remotes/origin/${fleet_h#refs/heads/}"
+    [ ! -d "$fleet_c/reftable" ] || set -- "$@" "$fleet_g/reftable/tables.list" "$fleet_c/reftable/tables.list" ;;
+  *[!0-9a-f]* | '') ;;
+  *) # detached
+    [ ! -f "$fleet_g/index" ] || set -- "$@" "$fleet_g/index"
+    set -- "$@" "$fleet_g/HEAD" ;;
+  esac
+`
+
+// siteStat looks at all files at once: inode, size, and the times of the last
+// write and of the last change, as exactly as the host's stat can tell. Those of
+// GNU and busybox take the first form, those of the BSDs the second. The root
+// folder stands before each group of files, so that its line parts them.
+const (
+	siteStatGNU = `fleet_s=$(stat -c '%i %s %.9Y %.9Z' -- "$@" 2>/dev/null)
+`
+	siteStatBSD = `fleet_s=$(stat -f '%i %z %Fm %Fc' -- "$@" 2>/dev/null)
+`
+	siteStatAny = siteStatGNU + `if [ -n "$fleet_s" ]; then echo stat gnu; else
+` + siteStatBSD + `[ -z "$fleet_s" ] || echo stat bsd
+fi
+`
+	siteSplit = `set -f
+set -- e s z $fleet_ids
+for fleet_t; do eval "fleet_b$fleet_t="; done
+IFS=$fleet_nl
+fleet_sep=
+for fleet_t in $fleet_s; do
+  [ -n "$fleet_sep" ] || fleet_sep=$fleet_t
+  if [ "$fleet_t" = "$fleet_sep" ]; then
+    [ $# -gt 0 ] || break
+    fleet_i=$1; shift
+  else eval "fleet_b$fleet_i=\$fleet_b$fleet_i\$fleet_t\$fleet_nl"
+  fi
+done
+unset IFS
+# fleet_known prints a block, unless it is the one that the caller knows.
+fleet_known() {
+  if [ -n "$fleet_sep" ] && [ "$2" = "$3" ]; then printf 'same %s\n' "$1"; return; fi
+  printf 'block %s\n%send\n' "$1" "$2"
+  return 1
+}
+`
+)
+
+// siteAccount prints when EnvFile was written, the editor modes that the client's
+// settings name, and where the time zone's file is.
+const siteAccount = `fleet_known e "$fleet_be" x
+fleet_known s "$fleet_bs" "$fleet_ks" || for fleet_t in "$HOME/.claude.json" "$HOME/.claude/settings.json"; do
+  [ -f "$fleet_t" ] || continue
+  grep -a -o -h '"editorMode" *: *"[a-zA-Z]*"' "$HOME/.claude.json" "$HOME/.claude/settings.json" 2>/dev/null
+  break
+done
+[ -n "$TZ" ] || fleet_known z "$fleet_bz" "$fleet_kz" || printf 'zone %s\n' "$(readlink /etc/localtime 2>/dev/null)"
+`
+
+// siteGit defines what looks at a repository. A look runs no command that the
+// repository's own settings name. Most can be switched off; the filters through
+// which git puts a file to compare it can't, and where such settings name one, no
+// file is compared: git looks for changes where none can be. Settings are read by
+// git itself only where they may name one. A submodule counts when another commit
+// of it is checked out; git would run in it otherwise. Without a timeout command, as on
+// macOS, the shell itself ends git.
+const siteGit = `if command -v timeout >/dev/null 2>&1; then
+  fleet_limit() { timeout ` + gitSeconds + ` "$@"; }
+else
+  fleet_limit() {
+    "$@" & fleet_p=$!
+    { sleep ` + gitSeconds + `; kill "$fleet_p"; } </dev/null >/dev/null 2>&1 &
+    fleet_w=$!
+    wait "$fleet_p"; fleet_p=$?
+    kill "$fleet_w" 2>/dev/null
+    return "$fleet_p"
+  }
+fi
+fleet_git() {
+  git --no-pager -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotepath=true -c log.showSignature=false "$@"
+}
+fleet_changes() {
+  fleet_limit git --no-pager -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotepath=true status --porcelain=v2 --branch --ignore-submodules=dirty "$@" 2>/dev/null
+  printf '# code %s\n' "$?"
+}
+fleet_filters() {
+  fleet_t=0
+  if [ -r "$fleet_c/config" ]; then
+    while IFS= read -r fleet_h || [ -n "$fleet_h" ]; do
+      fleet_t=$((fleet_t + 1))
+      case $fleet_h in *[Ff][Ii][Ll][Tt][Ee][Rr]* | *[Ii][Nn][Cc][Ll][Uu][Dd][Ee]* | *[Ww][Oo][Rr][Kk][Tt][Rr][Ee][Ee][Cc]*) fleet_t=200 ;; esac
+      [ "$fleet_t" -lt 200 ] || break
+    done <"$fleet_c/config"
+    [ "$fleet_t" -ge 200 ] || return 1
+  fi
+  fleet_t=$(git config --show-scope --name-only --get-regexp '^filter\..*\.(clean|process)$' 2>/dev/null)
+  case $?:$fleet_t in 1:*) return 1 ;; 0:*'local	filter.'* | 0:*'worktree	filter.'*) return 0 ;; 0:*) return 1 ;; esac
+  return 0 # a git that can't tell whose settings they are
+}
+`
+
+// siteRepository looks at one repository. The count of the changes is left to the
+// host's sed: a list of them may be long. Where git could not tell, a second
+// question tells at least the branch.
+const siteRepository = `eval "fleet_b=\$fleet_b$fleet_n fleet_k=\$fleet_k$fleet_n fleet_o=\$fleet_o$fleet_n fleet_u=\$fleet_u$fleet_n fleet_c=\$fleet_c$fleet_n"
+[ -n "$fleet_b" ] || fleet_k=x
+! fleet_known "$fleet_n" "$fleet_b" "$fleet_k" || continue
+eval "cd -P -- \"\$fleet_at$fleet_n\"" 2>/dev/null || continue
+[ -z "$fleet_u" ] && ! fleet_filters || fleet_u=1
+fleet_t=${fleet_b#* }; fleet_t=${fleet_t%%' '*}
+if [ -n "$fleet_u" ]; then
+  echo uncounted
+  set -- --untracked-files=no -- .git/none
+elif [ "${fleet_t:-0}" -gt ` + bigIndex + ` ]; then
+  echo tracked
+  set -- --untracked-files=no
+else set --
+fi
+fleet_t=$(fleet_changes "$@" | sed -n -e '/^# /p' -e '$=')
+printf '%s\n' "$fleet_t"
+case $fleet_t in
+*'# code 0'*) ;;
+*)
+  fleet_h=$(fleet_git symbolic-ref -q --short HEAD 2>/dev/null)
+  case $? in 0) printf 'head %s\n' "$fleet_h" ;; 1) echo 'head (detached)' ;; *) continue ;; esac ;;
+esac
+case $fleet_t in
+*"# branch.oid $fleet_o$fleet_nl"*) echo known ;;
+*'# branch.oid (initial)'*) ;;
+*) fleet_git log -1 --format='commit %h %ct %s' 2>/dev/null ;;
+esac
+`
+
+// siteDisks asks for the room on the file systems of the folders whose places are
+// put before it.
+const siteDisks = `set --
+fleet_ids=
+for fleet_n in $fleet_disks; do
+  eval "fleet_t=\$fleet_at$fleet_n"
+  [ -z "$fleet_t" ] || { set -- "$@" "$fleet_t"; fleet_ids="$fleet_ids $fleet_n"; }
+done
+[ $# -eq 0 ] || { printf 'df%s\n' "$fleet_ids"; df -Pk "$@" 2>/dev/null; }
+`
