@@ -11,8 +11,10 @@ type Person struct {
 	// Ask is as in Options, but may be called for several questions at once; nil
 	// means that nobody is asked.
 	Ask func(ctx context.Context, q Question) (string, error)
-	// Warn is as in Options.
-	Warn func(e Endpoint, text string)
+	// Warn is as in Options; what is known of ssh_config alone is told by Look.
+	// Unhonoured is as in Options, and for a Carrier.
+	Warn       func(e Endpoint, text string)
+	Unhonoured func(e Endpoint, keywords []string)
 }
 
 type personKey struct{}
