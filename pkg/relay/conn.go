@@ -13,29 +13,36 @@ import (
 
 // serve speaks with one caller. Whatever is wrong with it ends this connection alone.
 func (s *Server) serve(c *net.UnixConn) {
+	if keep := s.speak(c); !keep {
+		_ = c.Close()
+	}
+}
+
+// speak is serve; keep is whether the connection is to last as long as the server.
+func (s *Server) speak(c *net.UnixConn) (keep bool) {
 	if err := checkPeer(c); err != nil {
 		s.opts.Say("a caller was refused: " + err.Error())
-		return
+		return false
 	}
 	ended := context.AfterFunc(s.open, func() { _ = c.Close() })
 	defer ended()
 	_ = c.SetDeadline(time.Now().Add(greetDeadline))
 	if writeFrame(c, kindHello, s.hello) != nil {
-		return
+		return false
 	}
 	var theirs hello
 	f, err := readFrame(c, maxGreeting)
 	if err != nil || f.kind != kindHello || f.into(&theirs) != nil {
-		return
+		return false
 	}
 	fits := theirs == s.hello
 	if !fits && theirs.Place == s.hello.Place && newer(theirs.Version, s.hello.Version) {
 		s.drain("a newer version (" + transport.Neutralise(theirs.Version) + ") is in use")
-		return
+		return false
 	}
 	if !fits && s.replaced() {
 		s.drain("its program was replaced")
-		return
+		return false
 	}
 	// A request may be long, and its writer slow.
 	_ = c.SetDeadline(time.Now().Add(writeDeadline))
@@ -45,7 +52,7 @@ func (s *Server) serve(c *net.UnixConn) {
 	}
 	f, err = readFrame(c, most)
 	if err != nil {
-		return
+		return false
 	}
 	_ = c.SetDeadline(time.Time{})
 	switch f.kind {
@@ -54,7 +61,10 @@ func (s *Server) serve(c *net.UnixConn) {
 	case kindStop:
 		s.drain("it was told to stop")
 		if writeFrame(c, kindInfo, s.info()) == nil {
-			s.untilGone(c)
+			s.mu.Lock()
+			s.stoppers = append(s.stoppers, c)
+			s.mu.Unlock()
+			return true
 		}
 	case kindRun:
 		var r request
@@ -62,31 +72,7 @@ func (s *Server) serve(c *net.UnixConn) {
 			(&caller{server: s, conn: c, request: &r, open: map[int]chan answer{}, gone: make(chan struct{})}).serve(string(f.body))
 		}
 	}
-}
-
-// untilGone keeps the connection of who has asked for the end until no call runs.
-func (s *Server) untilGone(c *net.UnixConn) {
-	t := time.NewTicker(20 * time.Millisecond)
-	defer t.Stop()
-	for {
-		s.mu.Lock()
-		running := s.running
-		s.mu.Unlock()
-		if running == 0 {
-			return
-		}
-		select {
-		case <-s.open.Done():
-			return
-		case <-t.C:
-			_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))
-			if _, err := c.Read(make([]byte, 1)); err != nil {
-				if ne, ok := errors.AsType[net.Error](err); !ok || !ne.Timeout() {
-					return
-				}
-			}
-		}
-	}
+	return false
 }
 
 // caller is one whose call is carried.

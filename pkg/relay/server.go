@@ -59,9 +59,10 @@ type Server struct {
 	running  int // calls under way
 	calls    int // calls that were carried
 	last     time.Time
-	draining chan struct{} // closed by drain
-	why      string        // why it ends
-	looked   time.Time     // when a sleep was last looked for
+	draining chan struct{}   // closed by drain
+	why      string          // why it ends
+	stoppers []*net.UnixConn // who has told it to, and waits
+	looked   time.Time       // when a sleep was last looked for
 	now      func() (wall, ran time.Time)
 }
 
@@ -136,6 +137,9 @@ func (s *Server) Serve(ctx context.Context) (why string) {
 	_ = s.l.lock.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for _, c := range s.stoppers { // who waits for the end may begin anew now
+		_ = c.Close()
+	}
 	return s.why
 }
 
@@ -182,13 +186,10 @@ func (s *Server) accept() {
 			continue
 		}
 		s.tasks.Go(func() {
-			defer func() {
-				_ = c.Close()
-				s.mu.Lock()
-				s.conns--
-				s.mu.Unlock()
-			}()
 			s.serve(c)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.conns--
 		})
 	}
 }
