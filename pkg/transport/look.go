@@ -214,7 +214,7 @@ func (r *route) allLinks() []*link {
 type Connection struct {
 	Destination string    `json:"destination"` // neutralised
 	Since       time.Time `json:"since"`
-	Calls       int       `json:"calls"` // that run on it now
+	Calls       int       `json:"running"` // that run on it now
 }
 
 // Connections tells which connections the pool has, hops included, by name.
