@@ -75,7 +75,7 @@ var examples = map[string][]example{
 		{"Wait for the turn's end", "claude-fleet send web --wait --timeout 30m 'run the tests'"},
 	},
 	"serve": {
-		{"Hold connections in the background, until nobody has called for an hour", "claude-fleet serve --idle 1h &"},
+		{"Hold connections until nobody has called for an hour", "claude-fleet serve --idle 1h"},
 		{"Tell whether one runs, and which connections it has", "claude-fleet serve --status"},
 	},
 	"status": {
