@@ -29,12 +29,12 @@ type link struct {
 	forward agentForward
 	host    atomic.Pointer[hostKeys] // what vouched for the host, and when
 	since   time.Time
+	retired bool // suspect for good; this is route.mu's too
 
 	// These belong to route.mu.
 	used, limit, forwards int
 	suspect               bool
-	retired               bool // suspect for good
-	runs                  int  // scripts that have ended
+	runs                  int // scripts that have ended
 	spare                 *channel
 	sparing               bool // a spare is in the making
 	spareless             bool // the server had no room for one
