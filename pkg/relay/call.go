@@ -74,6 +74,9 @@ func (c *call) follow(ctx context.Context) (transport.Result, error) {
 				return transport.Result{}, transport.LostError(c.endpoint)
 			}
 			res, err, over := c.take(asking, f)
+			if te, ok := errors.AsType[*transport.Error](err); ok && ctx.Err() != nil {
+				te.Err = &relayed{te.Err.Error(), []error{te.Err, context.Cause(ctx)}} // such as ErrPoolClosed
+			}
 			if over {
 				return res, err
 			}

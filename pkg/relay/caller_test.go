@@ -84,6 +84,77 @@ func TestStopped(t *testing.T) {
 	h.Proxy.Resume()
 }
 
+// TestClosed tells of a pool that was closed amid a call.
+func TestClosed(t *testing.T) {
+	_, _, e := box(t, rig.HostSpec{})
+	path := socket(t)
+	serving(t, Options{}, path)
+	p := transport.NewPool(transport.Options{Carrier: NewClient("", nil, path)})
+	began := filepath.Join(t.TempDir(), "began")
+	done := make(chan error, 1)
+	go func() {
+		_, err := p.Conn(e).Run(context.Background(), transport.Script{Text: fmt.Sprintf("echo $$ >%s; sleep 300", began)})
+		done <- err
+	}()
+	pid := readPID(t, began)
+	_ = p.Close()
+	if err := <-done; !errors.Is(err, transport.ErrPoolClosed) || !transport.Started(err) {
+		t.Errorf("%v", err)
+	}
+	wantEnded(t, pid)
+}
+
+// TestNotices tells each program once what ssh_config sets and nobody honours, and
+// the one that causes it of a key that was accepted unseen.
+func TestNotices(t *testing.T) {
+	r, h, e := box(t, rig.HostSpec{})
+	known := filepath.Join(t.TempDir(), "known_hosts")
+	e.ConfigFile = rewrite(t, r, "UserKnownHostsFile "+r.KnownHosts(), "UserKnownHostsFile "+known, "StrictHostKeyChecking yes", "StrictHostKeyChecking accept-new\n	Compression yes")
+	path := socket(t)
+	serving(t, Options{}, path)
+	for i := range 2 {
+		var warned, unhonoured said
+		p := program(t, transport.Options{
+			Warn:       func(_ transport.Endpoint, text string) { warned.say(text) },
+			Unhonoured: func(_ transport.Endpoint, words []string) { unhonoured.say(strings.Join(words, " ")) },
+		}, NewClient("", nil, path))
+		run(t, p, e, "true")
+		run(t, p, e, "true")
+		if got := unhonoured.all(); got != "Compression" {
+			t.Errorf("program %d: not honoured: %q", i, got)
+		}
+		if got := warned.all(); strings.Contains(got, "accepted the unknown") != (i == 0) {
+			t.Errorf("program %d: warned %q", i, got)
+		}
+	}
+	wantLogins(t, h, 1)
+}
+
+// TestProxyCommand leaves a command that fails to a caller who can be asked: it may
+// want to ask on the terminal by itself.
+func TestProxyCommand(t *testing.T) {
+	r, _, e := box(t, rig.HostSpec{})
+	ran := filepath.Join(t.TempDir(), "ran")
+	e.ConfigFile = rewrite(t, r, "IdentitiesOnly yes", "IdentitiesOnly yes\n	ProxyCommand sh -c 'echo x >>"+ran+"; exit 1'")
+	path := socket(t)
+	serving(t, Options{}, path)
+	asked := 0
+	for i, o := range []transport.Options{{}, person{}.options(&asked)} {
+		var told said
+		_, err := program(t, o, NewClient("", told.say, path)).Conn(e).Run(within(t, time.Minute), transport.Script{Text: "true"})
+		if k, _ := transport.KindOf(err); k != transport.KindProxy || asked != 0 {
+			t.Errorf("%d: %v", i, err)
+		}
+		times, _ := os.ReadFile(ran)
+		if got, want := strings.Count(string(times), "x"), []int{1, 3}[i]; got != want {
+			t.Errorf("%d: the command ran %d times, want %d", i, got, want)
+		}
+		if strings.Contains(told.all(), "may want to ask on the terminal") != (i == 1) {
+			t.Errorf("%d: said %q", i, told.all())
+		}
+	}
+}
+
 // person answers with what the map has for a kind of question.
 type person map[transport.QuestionKind]string
 

@@ -40,7 +40,7 @@ type Client struct {
 	person  string
 
 	mu       sync.Mutex
-	build    string
+	mine     hello // once it is known
 	offUntil time.Time
 	said     map[string]bool
 	told     map[transport.Endpoint]bool
@@ -85,7 +85,7 @@ func (c *Client) Carry(ctx context.Context, e transport.Endpoint, s transport.Sc
 // explain says why a server that is there is not used, once.
 func (c *Client) explain(err error) {
 	why := strings.TrimPrefix(err.Error(), transport.ErrNotCarried.Error()+": ")
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, errOff) {
+	if absent(err) || errors.Is(err, errOff) {
 		return
 	}
 	c.mu.Lock()
@@ -95,6 +95,11 @@ func (c *Client) explain(err error) {
 	if first {
 		c.say("the connections of claude-fleet serve are not used: " + transport.Neutralise(why))
 	}
+}
+
+// absent is whether err is that of a socket where nobody listens.
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // errOff is that of a server which was of no use just now.
@@ -110,14 +115,17 @@ func (c *Client) connect(s transport.Script, e transport.Endpoint, who *transpor
 		return nil, errOff
 	}
 	conn, theirs, err := c.greet()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		if err = c.fits(theirs); err != nil {
+			_ = conn.Close()
+		}
 	}
-	if err := c.fits(theirs); err != nil {
-		_ = conn.Close()
-		c.mu.Lock()
-		c.offUntil = time.Now().Add(offPause)
-		c.mu.Unlock()
+	if err != nil {
+		if !absent(err) {
+			c.mu.Lock()
+			c.offUntil = time.Now().Add(offPause)
+			c.mu.Unlock()
+		}
 		return nil, err
 	}
 	dir, _ := os.Getwd()
@@ -177,14 +185,14 @@ func (c *Client) greet() (*net.UnixConn, hello, error) {
 func (c *Client) hello() (hello, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.build == "" {
+	if c.mine.Build == "" {
 		b, err := build(c.version)
 		if err != nil {
 			return hello{}, err
 		}
-		c.build = b
+		c.mine = hello{Build: b, Version: c.version, Place: here()}
 	}
-	return hello{Build: c.build, Version: c.version, Place: here()}, nil
+	return c.mine, nil
 }
 
 // fits is nil if a server means the same by everything.

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
-	"syscall"
 	"time"
 )
 
@@ -45,7 +43,7 @@ func inquire(ctx context.Context, what kind, sockets []string) (Info, *net.UnixC
 	var i Info
 	conn, _, err := NewClient("", nil, sockets...).greet()
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+	case err != nil && absent(err):
 		return i, nil, ErrNoServer
 	case err != nil:
 		return i, nil, err

@@ -350,3 +350,27 @@ func TestSocketTaken(t *testing.T) {
 		t.Errorf("ended since %q", got)
 	}
 }
+
+// TestReplaced ends a server whose program is another one by now, and hands on no
+// call to it meanwhile.
+func TestReplaced(t *testing.T) {
+	path := socket(t)
+	s, err := Listen(Options{Idle: 400 * time.Millisecond}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	s.last = time.Now().Add(time.Hour) // not idle
+	s.mu.Unlock()
+	if s.replaced() {
+		t.Error("replaced at once")
+	}
+	if s.file, err = os.Stat("/bin/sh"); err != nil {
+		t.Fatal(err)
+	}
+	why := make(chan string)
+	go func() { why <- s.Serve(context.Background()) }()
+	if got := <-why; got != "its program was replaced" {
+		t.Errorf("ended since %q", got)
+	}
+}
