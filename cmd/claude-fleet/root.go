@@ -133,7 +133,7 @@ with that tag, and @all all of them.`,
 	p.BoolVar(&a.batch, "batch", false, "ask nothing, not even on a terminal")
 	p.BoolVarP(&a.verbose, "verbose", "v", false, "say more: the rule behind each state, and the whole chain of an error")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newMap(a), newStatus(a), newExplain(a), newRead(a), newWait(a), newSend(a), newOutcome(a), newAnswer(a), newInterrupt(a), newUp(a), newRestart(a), newReauth(a), newInit(a), newAttach(a), newDoctor(a), newDiscover(a), newCompletion(a), newVersion(a))
+	root.AddCommand(newMap(a), newStatus(a), newExplain(a), newRead(a), newWait(a), newSend(a), newOutcome(a), newAnswer(a), newInterrupt(a), newUp(a), newRestart(a), newReauth(a), newInit(a), newAttach(a), newDoctor(a), newDiscover(a), newServe(a), newCompletion(a), newVersion(a))
 	root.SetHelpCommand(newHelp())
 	completeFlags(root)
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
@@ -155,7 +155,15 @@ func (a *app) load() (*fleet.Fleet, error) {
 	if a.timeoutSet() && a.timeout <= 0 {
 		return nil, usagef("--timeout must be above zero")
 	}
-	f, err := fleet.Load(a.config, a.options()...)
+	options := a.options()
+	switch v := os.Getenv("CLAUDE_FLEET_SERVE"); v {
+	case "":
+		options = append(options, fleet.WithServer(buildVersion()))
+	case "off":
+	default:
+		return nil, usagef("CLAUDE_FLEET_SERVE is %q, and may be off or not set", v)
+	}
+	f, err := fleet.Load(a.config, options...)
 	if err == nil && f.Table().Path == "" {
 		// Said by every command: it acts on the directory that it is called in.
 		fmt.Fprintln(a.err, "claude-fleet: there is no fleet.conf; the fleet is one local host for the current directory")

@@ -148,6 +148,9 @@ func startTerminal(ts *testscript.TestScript, size string, command []string) *te
 	for _, name := range terminalEnv {
 		t.cmd.Env = append(t.cmd.Env, name+"="+ts.Getenv(name))
 	}
+	if dir := ts.Getenv("XDG_RUNTIME_DIR"); dir != "" {
+		t.cmd.Env = append(t.cmd.Env, "XDG_RUNTIME_DIR="+dir)
+	}
 	t.cmd.Dir = ts.MkAbs(".")
 	t.cmd.Stdin, t.cmd.Stdout, t.cmd.Stderr = slave, slave, slave
 	// A session of its own, with the pty as the controlling terminal.

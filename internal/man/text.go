@@ -7,8 +7,10 @@ type named struct{ name, text string }
 
 var environment = []named{
 	{"CLAUDE_FLEET_CONFIG", "The fleet table, where --config does not name one."},
+	{"CLAUDE_FLEET_SERVE", "off: log in by oneself, also where claude-fleet serve runs."},
+	{"XDG_RUNTIME_DIR", "The folder of the socket of serve; without it /run/user/UID, where there is one, else that of XDG_STATE_HOME."},
 	{"XDG_CONFIG_HOME", "The folder in which claude-fleet/fleet.conf is looked for, in place of ~/.config."},
-	{"XDG_STATE_HOME", "The folder of the state file of status --changed and --notify, in place of ~/.local/state."},
+	{"XDG_STATE_HOME", "The folder of the state file of status --changed and --notify, and of the socket of serve where there is no better one, in place of ~/.local/state."},
 	{"NO_COLOR", "Anything but an empty value turns colours off, as --color never does; --color always goes before it."},
 	{"COLUMNS", "How wide a terminal is that does not know; 80 without it."},
 	{"TERM", "On a terminal called dumb nothing is coloured; attach hands the name on to the host."},
@@ -20,6 +22,7 @@ var files = []named{
 	{"~/.config/claude-fleet/fleet.conf", "The fleet table."},
 	{"~/.ssh/config, /etc/ssh/ssh_config, ~/.ssh/known_hosts", "What is said there of a host holds here as for ssh(1)."},
 	{"~/.local/state/claude-fleet/status", "Here: what status --changed and --notify last saw and told."},
+	{"$XDG_RUNTIME_DIR/claude-fleet/serve.sock", "Here: where serve listens, while it runs; beside it the lock that makes it the only one."},
 	{"~/.config/claude-fleet/env", "On a host, mode 0600: the token that reauth wrote, given to the client alone."},
 	{"~/.fleet-workdir, ~/.config/systemd/user/claude-tmux.service", "On a host: what init wrote."},
 	{"~/.local/state/claude-fleet", "On a host: a small file for each prompt of the last days, without the prompt, by which outcome knows what became of it."},
@@ -70,6 +73,10 @@ var examples = map[string][]example{
 		{"Send a prompt", "claude-fleet send web 'run the tests'"},
 		{"Send a file to all hosts with a tag, unasked", "claude-fleet send @gpu --file task.md --yes"},
 		{"Wait for the turn's end", "claude-fleet send web --wait --timeout 30m 'run the tests'"},
+	},
+	"serve": {
+		{"Hold connections until nobody has called for an hour", "claude-fleet serve --idle 1h"},
+		{"Tell whether one runs, and which connections it has", "claude-fleet serve --status"},
 	},
 	"status": {
 		{"Look at the hosts with a tag", "claude-fleet status @gpu"},

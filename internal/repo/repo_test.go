@@ -82,6 +82,7 @@ func TestLayers(t *testing.T) {
 	forbidden := map[string][]string{
 		"pkg/detect":     {module, "os", "net", "io"},
 		"pkg/transport":  {module},
+		"pkg/relay":      {pkg + "fleet", pkg + "transcript", pkg + "tmux", pkg + "detect", "github.com/spf13", "golang.org/x/term"},
 		"pkg/transcript": {pkg + "fleet", pkg + "tmux", pkg + "detect"},
 		"pkg/tmux":       {pkg + "fleet", pkg + "transcript", pkg + "detect"},
 		"pkg/fleet":      {"github.com/spf13", "golang.org/x/term", "golang.org/x/crypto", "os/exec", pkg + "setuptoken", pkg + "notify"},

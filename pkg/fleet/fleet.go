@@ -9,6 +9,7 @@ import (
 
 	"github.com/sourcegraph/conc/pool"
 
+	"github.com/claude-fleet/claude-fleet/pkg/relay"
 	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
@@ -29,6 +30,13 @@ type options struct {
 	notice  func(Notice)
 	ask     func(context.Context, transport.Question) (string, error)
 	free    func() bool
+	server  *server
+}
+
+// server is one that may hold connections.
+type server struct {
+	version string
+	sockets []string
 }
 
 // WithTimeout gives every host the deadline d in place of the table's; 0 keeps those.
@@ -64,6 +72,18 @@ func WithAsk(ask func(context.Context, transport.Question) (string, error)) Opti
 // from several goroutines. Without it, the terminal is free wherever WithAsk is set.
 func WithTerminalFree(free func() bool) Option { return func(o *options) { o.free = free } }
 
+// WithServer has scripts for hosts behind SSH run over the connections of a
+// claude-fleet serve that listens at one of the sockets, the first that answers, so
+// that short programs don't log in each time. What can't be done there (none runs, or
+// one of another version) goes over connections of the Fleet's own, and so does
+// Attach; of why, a minor notice tells. No socket means those that the command serve
+// uses. version is what the program calls itself, and empty that of this module,
+// which is right for a program that was built with a released one. Without this
+// option no server is used.
+func WithServer(version string, sockets ...string) Option {
+	return func(o *options) { o.server = &server{version, sockets} }
+}
+
 // Load reads the fleet table at path, or where path is empty from
 // $CLAUDE_FLEET_CONFIG, else claude-fleet/fleet.conf in the user's config
 // folder, else one local host for the current directory. The errors are
@@ -95,6 +115,7 @@ func New(table *Table, opts ...Option) *Fleet {
 		table = &Table{Path: table.Path, Hosts: hosts}
 	}
 	return &Fleet{table: table, conns: transport.NewPool(transport.Options{
+		Carrier:  o.server.carrier(o.notice),
 		Ask:      o.ask,
 		Attended: o.free,
 		Warn: func(e transport.Endpoint, text string) {
@@ -105,6 +126,18 @@ func New(table *Table, opts ...Option) *Fleet {
 			o.notice(Notice{Machine: e.String(), Text: transport.Neutralise(text), Minor: true})
 		},
 	})}
+}
+
+// carrier is the way to a server, or nil.
+func (s *server) carrier(tell func(Notice)) transport.Carrier {
+	if s == nil {
+		return nil
+	}
+	sockets := s.sockets
+	if len(sockets) == 0 {
+		sockets = relay.Sockets()
+	}
+	return relay.NewClient(s.version, func(text string) { tell(Notice{Machine: "serve", Text: text, Minor: true}) }, sockets...)
 }
 
 // Close ends all calls that are under way, and then the connections; it returns within

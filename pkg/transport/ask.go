@@ -69,8 +69,13 @@ var errNobody = errors.New("nobody can be asked here")
 // ask puts a question to the person, if there is one. One question shows at a
 // time, and no clock of the pool runs meanwhile. The answer may be secret.
 func (p *Pool) ask(ctx context.Context, q Question) (string, error) {
-	if p.opts.Ask == nil {
+	if !p.canAsk(ctx) {
 		return "", errNobody
+	}
+	if who := personOf(ctx); who != nil {
+		p.clock.stop()
+		defer p.clock.start()
+		return who.Ask(ctx, q)
 	}
 	select {
 	case p.asking <- struct{}{}:

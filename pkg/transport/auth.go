@@ -152,7 +152,7 @@ func (l *login) canAsk() (ok bool, why string) {
 	switch {
 	case l.s.batch:
 		return false, "BatchMode is set"
-	case l.pool.opts.Ask == nil:
+	case !l.pool.canAsk(l.ctx):
 		return false, "nobody can be asked here"
 	case l.silent:
 		return false, "an earlier question was not answered"

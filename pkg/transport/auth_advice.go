@@ -84,7 +84,7 @@ func (l *login) unlocking() string {
 	switch {
 	case l.s.batch:
 		return "load the locked key into an agent: " + add + " (BatchMode is set, so that nobody is asked for its passphrase)"
-	case l.pool.opts.Ask == nil:
+	case !l.pool.canAsk(l.ctx):
 		return "run it on a terminal to be asked for the key's passphrase, or load the key into an agent: " + add
 	}
 	return "try again with the key's passphrase, or load the key into an agent: " + add

@@ -101,8 +101,6 @@ func (l *login) remindToTouch(key string, signed <-chan struct{}) {
 	case <-signed:
 	case <-l.ctx.Done():
 	case <-t.C:
-		if l.pool.opts.Warn != nil {
-			l.pool.opts.Warn(l.e, "touch your security key: "+Neutralise(key)+" waits for it to log in to "+l.account())
-		}
+		l.pool.warn(l.ctx, l.e, "touch your security key: "+Neutralise(key)+" waits for it to log in to "+l.account())
 	}
 }

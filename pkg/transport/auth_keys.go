@@ -119,8 +119,8 @@ func (l *login) tellExposed(f *keyFile) {
 	if !slices.Contains(l.exposed, said) {
 		l.exposed = append(l.exposed, said)
 	}
-	if l.pool.keys.tellOnce(f.path) && l.pool.opts.Warn != nil {
-		l.pool.opts.Warn(l.e, "the private key "+said)
+	if l.pool.keys.tellOnce(f.path) {
+		l.pool.warn(l.ctx, l.e, "the private key "+said)
 	}
 }
 

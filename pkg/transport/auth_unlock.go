@@ -22,9 +22,23 @@ const skipHolds = time.Minute
 type keyring struct {
 	mu       sync.Mutex
 	turns    map[string]chan struct{}
-	unlocked map[fileVersion]ssh.Signer
-	skipped  map[fileVersion]time.Time
+	unlocked map[ownedKey]ssh.Signer
+	skipped  map[ownedKey]time.Time
 	told     map[string]bool // the exposed files that the user has been told of
+}
+
+// ownedKey is a key file for one person: nobody uses what another unlocked.
+type ownedKey struct {
+	who  string
+	file fileVersion
+}
+
+// owned is f for whom the login is.
+func (l *login) owned(f *keyFile) ownedKey {
+	if who := personOf(l.ctx); who != nil {
+		return ownedKey{who.ID, f.version}
+	}
+	return ownedKey{file: f.version}
 }
 
 // take waits for the turn at what; release ends it. Whoever had the turn before
@@ -49,18 +63,28 @@ func (k *keyring) take(ctx context.Context, what string) (release func(), _ erro
 }
 
 // find gives a key that was unlocked, or whether it is to be skipped.
-func (k *keyring) find(v fileVersion) (s ssh.Signer, skip bool) {
+func (k *keyring) find(v ownedKey) (s ssh.Signer, skip bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	at, skipped := k.skipped[v]
 	return k.unlocked[v], skipped && time.Since(at) < skipHolds
 }
 
-func (k *keyring) keep(v fileVersion, s ssh.Signer) {
+// keep keeps s, for as long as a fleet's logins take if it is one person's of
+// many; nil is a key that is to be skipped.
+func (k *keyring) keep(v ownedKey, s ssh.Signer) {
+	if v.who != "" {
+		time.AfterFunc(skipHolds, func() {
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			delete(k.unlocked, v)
+			delete(k.skipped, v)
+		})
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.unlocked == nil {
-		k.unlocked, k.skipped = map[fileVersion]ssh.Signer{}, map[fileVersion]time.Time{}
+		k.unlocked, k.skipped = map[ownedKey]ssh.Signer{}, map[ownedKey]time.Time{}
 	}
 	if s != nil {
 		k.unlocked[v] = s
@@ -105,7 +129,7 @@ func (l *login) open(f *keyFile) (ssh.Signer, error) {
 		return f.signer, nil
 	}
 	const justNow = "it was not unlocked a moment ago"
-	s, skip := l.pool.keys.find(f.version)
+	s, skip := l.pool.keys.find(l.owned(f))
 	if s != nil {
 		return s, nil
 	}
@@ -120,14 +144,14 @@ func (l *login) open(f *keyFile) (ssh.Signer, error) {
 		return nil, err
 	}
 	defer release()
-	if s, skip = l.pool.keys.find(f.version); s != nil {
+	if s, skip = l.pool.keys.find(l.owned(f)); s != nil {
 		return s, nil
 	} else if skip {
 		return nil, l.staysLocked(f, justNow)
 	}
 	s, err = l.unlock(f)
 	if l.ctx.Err() == nil {
-		l.pool.keys.keep(f.version, s) // not asked again even if that failed
+		l.pool.keys.keep(l.owned(f), s) // not asked again even if that failed
 	}
 	return s, err
 }

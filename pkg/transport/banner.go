@@ -21,7 +21,7 @@ func (l *login) hear(message string) error {
 		l.said += message[:min(len(message), room)]
 	}
 	said := l.banner()
-	if said == "" || l.heard || l.pool.opts.Warn == nil {
+	if said == "" || l.heard || l.pool.warnsOf(l.ctx) == nil {
 		return nil
 	}
 	l.heard = true
@@ -30,7 +30,7 @@ func (l *login) hear(message string) error {
 		defer t.Stop()
 		select {
 		case <-t.C:
-			l.pool.opts.Warn(l.e, said)
+			l.pool.warn(l.ctx, l.e, said)
 		case <-l.ctx.Done():
 		}
 	})

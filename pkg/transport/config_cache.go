@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -26,6 +27,7 @@ type configKey struct {
 	file   string // ssh -F
 	target target
 	jump   string // the ProxyJump that is given, whatever the files say
+	env    *environment
 }
 
 // configCache reads ssh_config, keeps what it read, and lets callers that want
@@ -139,6 +141,9 @@ func (c *configCache) readNow(ctx context.Context, k configKey) (*reading, []sta
 	} else {
 		r, err = resolveByFile(ctx, usualSources(k.file), k)
 	}
+	if err == nil {
+		r.variables = slices.ContainsFunc(r.files, namesVariables)
+	}
 	if err != nil || r.ran {
 		return r, nil, err
 	}
@@ -151,6 +156,17 @@ func (c *configCache) readNow(ctx context.Context, k configKey) (*reading, []sta
 		}
 	}
 	return r, stamps, nil
+}
+
+// namesVariables is whether a line of an ssh_config, comments apart, holds a $.
+func namesVariables(file string) bool {
+	text, err := os.ReadFile(file)
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimLeft(line, blanks); !bytes.HasPrefix(line, []byte("#")) && bytes.Contains(line, []byte("$")) {
+			return true
+		}
+	}
+	return err != nil
 }
 
 // stampGrain is how far apart two writes must be for any file system to give

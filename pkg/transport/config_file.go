@@ -80,6 +80,7 @@ const systemConfig = "/etc/ssh/ssh_config"
 
 // configParser reads files, and those that they include.
 type configParser struct {
+	env     *environment
 	files   []string // what was read, each once
 	folders []string // where an Include looked for more
 }
@@ -149,7 +150,7 @@ func (p *configParser) line(l *configLine, depth int) (keep bool, err error) {
 	}
 	// What is unknown may be ignored: that is known when it is met.
 	if l.known = byKeyword[l.key]; l.known != nil {
-		err = l.known.check(l.args, l.rest)
+		err = l.known.check(p.env, l.args, l.rest)
 	}
 	return true, err
 }

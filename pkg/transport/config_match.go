@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
 	"os/exec"
 	"strings"
 )
@@ -143,12 +142,13 @@ func (r *fileReader) matchExec(ctx context.Context, line string, mayRun bool) (a
 	if !mayRun {
 		return skipped, nil
 	}
-	shell := os.Getenv("SHELL")
+	shell := r.parser.env.get("SHELL")
 	if shell == "" {
 		shell = "/bin/sh"
 	}
 	r.ran = true
 	cmd := exec.CommandContext(ctx, shell, "-c", line)
+	r.parser.env.give(cmd)
 	inOwnGroup(cmd)
 	err = cmd.Run()
 	if ctx.Err() != nil {

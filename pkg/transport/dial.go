@@ -22,7 +22,7 @@ func (r *route) connect(ctx context.Context, d *dialing) (*link, *Error) {
 	if err != nil {
 		return nil, err
 	}
-	r.warnOnce(s)
+	r.warnOnce(ctx, s)
 	g := r.pool.gate(s.gateKey())
 	for try := 0; ; try++ {
 		if g.enter(ctx) != nil {
@@ -42,7 +42,7 @@ func (r *route) connect(ctx context.Context, d *dialing) (*link, *Error) {
 
 // warnOnce names what is not acted on of the settings of an endpoint, or was left
 // out of them.
-func (r *route) warnOnce(s *settings) {
+func (r *route) warnOnce(ctx context.Context, s *settings) {
 	r.mu.Lock()
 	first := !r.warned
 	r.warned = true
@@ -51,8 +51,8 @@ func (r *route) warnOnce(s *settings) {
 		r.pool.opts.Unhonoured(r.key.Endpoint, slices.Clone(s.unhonoured))
 	}
 	for _, w := range s.origin.warnings {
-		if first && r.pool.opts.Warn != nil {
-			r.pool.opts.Warn(r.key.Endpoint, w)
+		if first && personOf(ctx) == nil { // who else is told by Look
+			r.pool.warn(ctx, r.key.Endpoint, w)
 		}
 	}
 }
@@ -133,10 +133,12 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 	if s.aliveCount > 0 {
 		misses = s.aliveCount
 	}
-	return &link{
+	ln = &link{
 		route: r, s: s, client: ssh.NewClient(sc, chans, reqs), under: under, dead: make(chan struct{}),
-		every: every, misses: misses, limit: channelsPerLink, idleSince: time.Now(),
-	}, false, nil
+		every: every, misses: misses, limit: channelsPerLink, idleSince: time.Now(), since: time.Now(),
+	}
+	ln.host.Store(keys.toJudge(keys.stamps))
+	return ln, false, nil
 }
 
 // open gives the byte stream to the server, and what to call when it is over.

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"os"
 	"slices"
 	"strings"
 
@@ -53,7 +52,7 @@ func (s *settings) setEnvTerm(unset string) string {
 // sendEnv offers the variables to the server. It waits for no reply: most servers
 // refuse most names (AcceptEnv), and that is no fault.
 func (ch *channel) sendEnv() {
-	for _, v := range sentEnv(ch.link.s, os.Environ()) {
+	for _, v := range sentEnv(ch.link.s, ch.link.route.pool.env.all()) {
 		if _, err := ch.SendRequest("env", false, ssh.Marshal(v)); err != nil {
 			return // the connection is gone, which the command will tell
 		}

@@ -27,13 +27,14 @@ var homeDir = sync.OnceValue(func() string {
 // expander replaces ~, ${NAME} and the tokens of ssh_config(5) in file names.
 type expander struct {
 	tokens  map[byte]string
+	env     *environment
 	lenient bool  // what looks like a token and is none stays as it is
 	err     error // the first
 }
 
 func newExpander(s *settings) *expander {
 	local, _ := os.Hostname()
-	x := &expander{tokens: map[byte]string{
+	x := &expander{env: s.env, tokens: map[byte]string{
 		'%': "%", 'd': homeDir(), 'h': s.host, 'n': s.alias, 'p': strconv.Itoa(s.port),
 		'r': s.user, 'i': strconv.Itoa(os.Getuid()), 'l': local, 'L': strings.SplitN(local, ".", 2)[0],
 		'k': s.alias,
@@ -69,7 +70,7 @@ func (x *expander) expand(s string) string {
 			return b.String() + x.expandTokens(s)
 		}
 		b.WriteString(x.expandTokens(s[:i]))
-		v, err := environ(s[i : i+n+1])
+		v, err := expandVariables(x.env, s[i:i+n+1])
 		if err != nil {
 			x.fail(err)
 		}
@@ -145,11 +146,11 @@ func (x *expander) files(list []string) []string {
 func (x *expander) agent(v string) string {
 	switch {
 	case v == "" || v == "SSH_AUTH_SOCK":
-		return os.Getenv("SSH_AUTH_SOCK")
+		return x.env.get("SSH_AUTH_SOCK")
 	case none(v) == "":
 		return ""
 	case strings.HasPrefix(v, "$") && !strings.HasPrefix(v, "${"):
-		return os.Getenv(v[1:])
+		return x.env.get(v[1:])
 	}
 	return x.file(v)
 }

@@ -25,13 +25,20 @@ type hostKeys struct {
 	err *Error
 	// fault is of the host's certificate, if its authority is known.
 	fault *certFault
-	// seen is set once the server has shown a key.
-	seen bool
+	// seen is set once the server has shown a key, which then is shown.
+	seen  bool
+	shown ssh.PublicKey
+	// stamps are of the files, as they were before they were read.
+	stamps []stamp
+	// judging is whether this is about a key that was shown before: nobody is
+	// asked, and nothing is recorded.
+	judging bool
 }
 
 // newHostKeys reads the known_hosts files that exist.
 func newHostKeys(ctx context.Context, p *Pool, e Endpoint, s *settings) (*hostKeys, *Error) {
 	h := &hostKeys{ctx: ctx, pool: p, e: e, s: s}
+	h.stampFiles()
 	var err *Error
 	if h.revoked, err = readRevoked(e, s.revoked); err != nil {
 		return nil, err
@@ -84,7 +91,7 @@ func (h *hostKeys) algorithms() []string {
 
 // check is the ssh.HostKeyCallback.
 func (h *hostKeys) check(_ string, _ net.Addr, key ssh.PublicKey) error {
-	h.seen = true
+	h.seen, h.shown = true, key
 	if err := h.verdict(key); err != nil {
 		h.err = err
 		return err
@@ -156,7 +163,5 @@ func (h *hostKeys) changed(name string, key ssh.PublicKey, want []knownKey) *Err
 }
 
 func (h *hostKeys) say(text string) {
-	if h.pool.opts.Warn != nil {
-		h.pool.opts.Warn(h.e, text)
-	}
+	h.pool.warn(h.ctx, h.e, text)
 }

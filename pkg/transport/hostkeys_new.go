@@ -14,9 +14,11 @@ import (
 func (h *hostKeys) unknown(key ssh.PublicKey, notes []string) *Error {
 	shown := fmt.Sprintf("the unknown %s key %s", key.Type(), ssh.FingerprintSHA256(key))
 	switch {
+	case h.judging:
+		return h.refuse(key, notes, nil)
 	case h.s.strict == "accept-new" || h.s.strict == "no":
 		return h.accept(key, fmt.Sprintf("accepted %s (StrictHostKeyChecking %s)", shown, h.s.strict))
-	case h.s.strict == "ask" && !h.s.batch && h.pool.opts.Ask != nil:
+	case h.s.strict == "ask" && !h.s.batch && h.pool.canAsk(h.ctx):
 		return h.consult(key, notes)
 	}
 	return h.refuse(key, notes, nil)

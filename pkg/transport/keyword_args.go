@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +11,7 @@ import (
 
 // check refuses arguments that OpenSSH would refuse, in whatever block they
 // stand: a file with a mistake in it is mended, not half read.
-func (k *keyword) check(args []string, rest string) error {
+func (k *keyword) check(env *environment, args []string, rest string) error {
 	if k.form == formRest || k.form == formJump {
 		if k.form == formJump {
 			_, err := jumpSpec(rest)
@@ -42,10 +41,10 @@ func (k *keyword) check(args []string, rest string) error {
 	if len(args) > 1 {
 		return fmt.Errorf("extra arguments: %q", args[1:])
 	}
-	return k.checkOne(args[0])
+	return k.checkOne(env, args[0])
 }
 
-func (k *keyword) checkOne(v string) error {
+func (k *keyword) checkOne(env *environment, v string) error {
 	choices := yesNo
 	switch k.form {
 	case formCount:
@@ -65,7 +64,7 @@ func (k *keyword) checkOne(v string) error {
 		}
 		return nil
 	case formAgent:
-		return checkAgent(v)
+		return checkAgent(env, v)
 	case formChoice:
 		choices = k.values
 	case formFlag:
@@ -92,7 +91,7 @@ func portNumber(v string) (int, error) {
 }
 
 // checkAgent looks at the variables that the path of an agent's socket names.
-func checkAgent(v string) error {
+func checkAgent(env *environment, v string) error {
 	if name, ok := strings.CutPrefix(v, "$"); ok && !strings.HasPrefix(name, "{") {
 		if name == "" || strings.ContainsFunc(name, func(r rune) bool {
 			return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
@@ -100,12 +99,12 @@ func checkAgent(v string) error {
 			return fmt.Errorf("%q names no variable", v)
 		}
 	}
-	_, err := environ(v)
+	_, err := expandVariables(env, v)
 	return err
 }
 
-// environ replaces ${NAME} by what the environment has for it.
-func environ(s string) (string, error) {
+// expandVariables replaces ${NAME} by what the environment has for it.
+func expandVariables(env *environment, s string) (string, error) {
 	var b strings.Builder
 	for {
 		i := strings.Index(s, "${")
@@ -116,7 +115,7 @@ func environ(s string) (string, error) {
 		if n < 0 {
 			return "", fmt.Errorf("%q has no closing brace", s)
 		}
-		v, ok := os.LookupEnv(s[i+2 : i+n])
+		v, ok := env.lookup(s[i+2 : i+n])
 		if !ok {
 			return "", fmt.Errorf("%q: the environment has no %s", s, s[i+2:i+n])
 		}

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -26,6 +27,9 @@ type link struct {
 	every   time.Duration // between keepalives
 	misses  int           // how many may go unanswered
 	forward agentForward
+	host    atomic.Pointer[hostKeys] // what vouched for the host, and when
+	since   time.Time
+	retired bool // suspect for good; this is route.mu's too
 
 	// These belong to route.mu.
 	used, limit, forwards int
@@ -97,9 +101,13 @@ func (l *link) verifySoon() {
 // verify closes the link if it does not answer in time. Until it has, no new
 // work goes to it. One question at a time is enough, whoever has one.
 func (l *link) verify(ctx context.Context) {
-	if !l.route.suspect(l, true) {
-		return
+	if l.route.suspect(l, true) {
+		l.prove(ctx)
 	}
+}
+
+// prove lets a suspect link back when it answers, or closes it.
+func (l *link) prove(ctx context.Context) {
 	t := time.NewTimer(verifyDeadline)
 	defer t.Stop()
 	select {

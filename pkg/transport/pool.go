@@ -34,12 +34,21 @@ type Options struct {
 	// acted on here; nil drops it. Both are called from several goroutines.
 	Warn       func(e Endpoint, text string)
 	Unhonoured func(e Endpoint, keywords []string)
+	// Env and Dir, where Env is not nil, are the environment (NAME=value) and the
+	// directory of whoever the Pool works for, if that is not this process: the
+	// agent, the ssh binary, and the commands and variables of ssh_config are
+	// taken from there. Scripts on this machine still run in this process's.
+	Env []string
+	Dir string
 	// Ask puts a question to a person and gives the answer, or an error if
 	// there is none; ctx ends when nobody needs the answer any more. nil, which
 	// is right wherever no person sits, means that nothing is asked. It is
 	// called by one goroutine at a time, and is not called where ssh_config sets
 	// BatchMode.
 	Ask func(ctx context.Context, q Question) (string, error)
+	// Carrier, where it is not nil, runs scripts on endpoints that are not local; what
+	// it does not run, and Attach, go over the Pool's own connections.
+	Carrier Carrier
 	// Attended tells whether a ProxyCommand that is started now may ask on the
 	// terminal by itself, as an ssh in it does; nil is yes wherever Ask is set. It is
 	// called from several goroutines.
@@ -88,6 +97,7 @@ type Pool struct {
 	clock  clock
 	asking chan struct{} // holds one token while a question is put
 	keys   keyring
+	env    *environment
 
 	mu     sync.Mutex
 	closed bool
@@ -99,7 +109,7 @@ type Pool struct {
 
 // NewPool makes a pool. It connects to nothing before there is work.
 func NewPool(o Options) *Pool {
-	p := &Pool{opts: o.withDefaults(), routes: map[routeKey]*route{}, gates: map[string]*gate{}, asking: make(chan struct{}, 1)}
+	p := &Pool{opts: o.withDefaults(), routes: map[routeKey]*route{}, gates: map[string]*gate{}, asking: make(chan struct{}, 1), env: environmentOf(o)}
 	p.open, p.shut = context.WithCancelCause(context.Background())
 	p.ctx, p.cancel = context.WithCancelCause(context.Background())
 	return p
@@ -112,7 +122,11 @@ func (p *Pool) Conn(e Endpoint) Conn {
 	if e.Local {
 		return &localConn{pool: p}
 	}
-	return &sshConn{pool: p, route: p.route(routeKey{Endpoint: e})}
+	c := &sshConn{pool: p, route: p.route(routeKey{Endpoint: e})}
+	if p.opts.Carrier != nil {
+		return &carriedConn{c}
+	}
+	return c
 }
 
 // Close ends every call that is under way, which fails with ErrPoolClosed, then

@@ -63,7 +63,7 @@ func (r *route) proxyCommand(s *settings) (net.Conn, func(), *Error) {
 	}
 	o := r.pool.opts
 	attended := o.Ask != nil && !s.batch && (o.Attended == nil || o.Attended())
-	c, err := startCommand(line, attended)
+	c, err := r.pool.env.startCommand(line, attended)
 	if err != nil {
 		return nil, nil, &Error{Kind: KindProxy, Endpoint: e, Err: fmt.Errorf("ProxyCommand: %w", err), Hint: "the shell ($SHELL, else /bin/sh) could not be started here: see whether it exists, and whether this machine has processes and memory left"}
 	}
@@ -96,8 +96,8 @@ type commandConn struct {
 // attends, it may ask on the terminal itself, as an ssh in it does, and so must
 // stay in our process group. Elsewhere it has no terminal, so that it fails at
 // once with its own words where it would ask, and a group of its own.
-func startCommand(line string, attended bool) (*commandConn, error) {
-	c := &commandConn{cmd: exec.Command(cmp.Or(os.Getenv("SHELL"), "/bin/sh"), "-c", "exec "+line), closed: make(chan struct{}), done: make(chan struct{})}
+func (v *environment) startCommand(line string, attended bool) (*commandConn, error) {
+	c := &commandConn{cmd: exec.Command(cmp.Or(v.get("SHELL"), "/bin/sh"), "-c", "exec "+line), closed: make(chan struct{}), done: make(chan struct{})}
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -109,6 +109,7 @@ func startCommand(line string, attended bool) (*commandConn, error) {
 		return nil, err
 	}
 	c.in, c.out = inW, outR
+	v.give(c.cmd)
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = inR, outW, &c.stderr
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: !attended}
 	c.cmd.WaitDelay = killGrace / 4

@@ -26,10 +26,10 @@ func (p *Pool) resolve(ctx context.Context, k routeKey) (*settings, *Error) {
 	if err != nil {
 		return nil, &Error{Kind: KindConfig, Endpoint: e, Err: err, Hint: "write an ssh alias, user@host or user@host:port"}
 	}
-	r, err := p.configs.read(ctx, p, configKey{binary: p.sshBinary(), file: e.ConfigFile, target: t, jump: k.jump})
+	r, err := p.configs.read(ctx, p, configKey{binary: p.sshBinary(), file: e.ConfigFile, target: t, jump: k.jump, env: p.env})
 	var s *settings
 	if err == nil {
-		s, err = settingsFrom(r, t)
+		s, err = settingsFrom(p.env, r, t)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
@@ -54,7 +54,7 @@ func (p *Pool) resolve(ctx context.Context, k routeKey) (*settings, *Error) {
 func (p *Pool) sshBinary() string {
 	switch p.opts.SSHBinary {
 	case "":
-		bin, err := exec.LookPath("ssh")
+		bin, err := p.env.lookPath("ssh")
 		if err != nil {
 			return ""
 		}
@@ -82,11 +82,11 @@ func resolveBySSH(ctx context.Context, k configKey) (*reading, error) {
 		args = append(args, "-J", k.jump)
 	}
 	args = append(args, "--", k.target.host)
-	stdout, stderr, err := runSSH(ctx, k.binary, args)
+	stdout, stderr, err := runSSH(ctx, k, args)
 	if err != nil && ctx.Err() == nil && strings.Contains(stderr.String(), "Cannot fork into background without a command") {
 		// ForkAfterAuthentication yes: ssh 9.2 minds it even with -G, and for us it
 		// changes nothing.
-		stdout, stderr, err = runSSH(ctx, k.binary, append([]string{"-o", "ForkAfterAuthentication=no"}, args...))
+		stdout, stderr, err = runSSH(ctx, k, append([]string{"-o", "ForkAfterAuthentication=no"}, args...))
 	}
 	if err != nil {
 		if ctx.Err() != nil {
@@ -107,9 +107,10 @@ func resolveBySSH(ctx context.Context, k configKey) (*reading, error) {
 }
 
 // runSSH runs ssh once and gives what it printed.
-func runSSH(ctx context.Context, binary string, args []string) (stdout, stderr *capped, err error) {
+func runSSH(ctx context.Context, k configKey, args []string) (stdout, stderr *capped, err error) {
 	stdout, stderr = &capped{}, &capped{}
-	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd := exec.CommandContext(ctx, k.binary, args...)
+	k.env.give(cmd)
 	inOwnGroup(cmd)
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	return stdout, stderr, cmd.Run()

@@ -33,7 +33,7 @@ type fileReader struct {
 // blocks, its patterns and its Match lines.
 func resolveByFile(ctx context.Context, sources []configSource, k configKey) (*reading, error) {
 	t := k.target
-	r := &fileReader{target: t, host: t.host, first: map[string]string{"proxyjump": k.jump}}
+	r := &fileReader{parser: configParser{env: k.env}, target: t, host: t.host, first: map[string]string{"proxyjump": k.jump}}
 	if t.user != "" {
 		r.first["user"] = t.user
 	}

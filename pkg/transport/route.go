@@ -43,7 +43,8 @@ type dialing struct {
 	waiters int
 	stage   atomic.Pointer[string] // what it is doing, for the error of a caller out of time
 	done    chan struct{}
-	err     *Error // valid after done
+	who     *Person // who is asked
+	err     *Error  // valid after done
 }
 
 func (d *dialing) doing(what string) { d.stage.Store(&what) }
@@ -96,7 +97,7 @@ func (r *route) acquire(ctx context.Context, slot bool) (*link, *Error) {
 			r.mu.Unlock()
 			// A link that lives will have a free slot some time: that one more
 			// could not be made is no failure then.
-			if mine.err != nil && live == 0 {
+			if mine.err != nil && live == 0 && !mine.who.another(ctx) {
 				return nil, mine.err
 			}
 		}
@@ -158,7 +159,7 @@ func (r *route) leave(d *dialing) {
 func (r *route) startDial(ctx context.Context) {
 	ctx, unhook := withEnd(context.WithoutCancel(ctx), r.pool.ctx)
 	ctx, cancel := r.pool.WithTimeout(ctx, dialRounds*r.pool.opts.DialTimeout)
-	d := &dialing{cancel: cancel, done: make(chan struct{})}
+	d := &dialing{cancel: cancel, done: make(chan struct{}), who: personOf(ctx)}
 	d.doing("connecting")
 	r.dial = d
 	r.pool.own(func() {
@@ -222,7 +223,7 @@ func (r *route) full(ln *link) (alone bool) {
 func (r *route) suspect(ln *link, yes bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if ln.suspect == yes {
+	if ln.suspect == yes || ln.retired {
 		return false
 	}
 	ln.suspect = yes

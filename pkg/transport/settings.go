@@ -50,6 +50,7 @@ type settings struct {
 	setEnv        []string // NAME=value
 	unhonoured    []string // set keywords that are not acted on, by name
 	identityIsSet bool     // false: identities are the default list
+	env           *environment
 	origin        *reading // where all this was read; shared, never changed
 }
 
@@ -75,6 +76,8 @@ type reading struct {
 	// ran is whether a command of the configuration was run, whose answer may
 	// be another one at any time.
 	ran bool
+	// variables is whether a file may name variables of the environment.
+	variables bool
 }
 
 const (
@@ -116,7 +119,7 @@ func (d dump) yes(k string, unset bool) bool {
 // settingsFrom gives the meaning of what was read, by ssh -G or in the files:
 // Host, Match and Include are settled, and what is left to the connection, such
 // as ~ and tokens in file names, is expanded here.
-func settingsFrom(r *reading, t target) (*settings, error) {
+func settingsFrom(env *environment, r *reading, t target) (*settings, error) {
 	d := r.dump
 	if err := refuseSettings(d); err != nil {
 		return nil, err
@@ -139,6 +142,7 @@ func settingsFrom(r *reading, t target) (*settings, error) {
 		sendEnv:      slices.Clone(d["sendenv"]),
 		setEnv:       slices.Clone(d["setenv"]),
 		origin:       r,
+		env:          env,
 	}
 	if p := d.first("preferredauthentications", ""); p != "" {
 		s.preferred = strings.Split(p, ",")

@@ -1,0 +1,231 @@
+package relay
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
+)
+
+const (
+	// aliveEvery is how often a server says that a call goes on, and alivePatience
+	// how long a caller goes without that, twice: one who was suspended finds its
+	// time over before it has looked.
+	aliveEvery    = 3 * time.Second
+	alivePatience = 8 * time.Second
+	// cancelPatience is how long a caller whose time is over waits for what the
+	// server says of the call.
+	cancelPatience = time.Second
+	// offPause is how long a server that is of no use is left alone.
+	offPause = 30 * time.Second
+)
+
+// Client runs scripts over the connections of a Server, where there is one for it.
+// It is safe for concurrent use, and holds nothing between calls.
+type Client struct {
+	sockets []string
+	version string
+	say     func(string)
+	person  string
+
+	mu       sync.Mutex
+	mine     hello // once it is known
+	offUntil time.Time
+	said     map[string]bool
+	told     map[transport.Endpoint]bool
+}
+
+// NewClient gives the client of a program of this version (empty: what it was
+// built with) for the first server that answers at one of the sockets. say, which
+// may be nil, is told once each reason why a server that is there is not used.
+func NewClient(version string, say func(string), sockets ...string) *Client {
+	if say == nil {
+		say = func(string) {}
+	}
+	return &Client{
+		sockets: sockets, version: ownVersion(version), say: say, person: rand.Text(),
+		said: map[string]bool{}, told: map[transport.Endpoint]bool{},
+	}
+}
+
+// direct is why a call is not carried.
+func direct(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", transport.ErrNotCarried, fmt.Errorf(format, args...))
+}
+
+// Carry implements transport.Carrier.
+func (c *Client) Carry(ctx context.Context, e transport.Endpoint, s transport.Script, who *transport.Person) (transport.Result, error) {
+	if ctx.Err() != nil || !utf8.ValidString(e.Destination+e.ConfigFile) {
+		return transport.Result{}, direct("nothing that a server could do")
+	}
+	conn, err := c.connect(s, e, who)
+	if err != nil {
+		c.explain(err)
+		return transport.Result{}, direct("%w", err)
+	}
+	call := &call{client: c, conn: conn, endpoint: e, who: who}
+	res, err := call.follow(ctx)
+	if errors.Is(err, transport.ErrNotCarried) {
+		c.explain(err)
+	}
+	return res, err
+}
+
+// explain says why a server that is there is not used, once.
+func (c *Client) explain(err error) {
+	why := strings.TrimPrefix(err.Error(), transport.ErrNotCarried.Error()+": ")
+	if absent(err) || errors.Is(err, errOff) {
+		return
+	}
+	c.mu.Lock()
+	first := !c.said[why] && len(c.said) < 16
+	c.said[why] = true
+	c.mu.Unlock()
+	if first {
+		c.say("the connections of claude-fleet serve are not used: " + transport.Neutralise(why))
+	}
+}
+
+// absent is whether err is that of a socket where nobody listens.
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
+}
+
+// errOff is that of a server which was of no use just now.
+var errOff = errors.New("left alone")
+
+// connect reaches the server and hands it the call. Without an error all of it was
+// handed over.
+func (c *Client) connect(s transport.Script, e transport.Endpoint, who *transport.Person) (*net.UnixConn, error) {
+	c.mu.Lock()
+	off := time.Now().Before(c.offUntil)
+	c.mu.Unlock()
+	if off {
+		return nil, errOff
+	}
+	conn, theirs, err := c.greet()
+	if err == nil {
+		if err = c.fits(theirs); err != nil {
+			_ = conn.Close()
+		}
+	}
+	if err != nil {
+		if !absent(err) {
+			c.mu.Lock()
+			c.offUntil = time.Now().Add(offPause)
+			c.mu.Unlock()
+		}
+		return nil, err
+	}
+	dir, _ := os.Getwd()
+	r := request{
+		Endpoint: e, Repeatable: s.Repeatable, Finish: s.Finish, Person: c.person, Attended: who.Ask != nil, Dir: []byte(dir),
+	}
+	for _, kv := range os.Environ() {
+		r.Env = append(r.Env, []byte(kv))
+	}
+	_ = conn.SetWriteDeadline(time.Now().Add(writeDeadline))
+	if err := writeFrame(conn, kindRun, r, []byte(s.Text)); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// greet connects to the first server that is there, and exchanges greetings.
+func (c *Client) greet() (*net.UnixConn, hello, error) {
+	var theirs hello
+	mine, err := c.hello()
+	if err != nil {
+		return nil, theirs, err
+	}
+	err = fs.ErrNotExist
+	for _, path := range c.sockets {
+		conn, derr := dial(path)
+		if derr != nil {
+			err = derr
+			continue
+		}
+		_ = conn.SetDeadline(time.Now().Add(greetDeadline))
+		f, ferr := readFrame(conn, maxGreeting)
+		switch {
+		case ferr != nil:
+		case f.kind != kindHello:
+			ferr = errFrame
+		default:
+			ferr = f.into(&theirs)
+		}
+		if ferr == nil {
+			ferr = writeFrame(conn, kindHello, mine)
+		}
+		if ferr != nil {
+			_ = conn.Close()
+			if errors.Is(ferr, io.EOF) {
+				ferr = errors.New("it takes no more calls now")
+			}
+			return nil, theirs, ferr
+		}
+		_ = conn.SetDeadline(time.Time{})
+		return conn, theirs, nil
+	}
+	return nil, theirs, err
+}
+
+func (c *Client) hello() (hello, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mine.Build == "" {
+		b, err := build(c.version)
+		if err != nil {
+			return hello{}, err
+		}
+		c.mine = hello{Build: b, Version: c.version, Place: here()}
+	}
+	return c.mine, nil
+}
+
+// fits is nil if a server means the same by everything.
+func (c *Client) fits(theirs hello) error {
+	mine, err := c.hello()
+	switch {
+	case err != nil:
+		return err
+	case theirs.Version != mine.Version:
+		return fmt.Errorf("it is version %s, and this is %s", theirs.Version, mine.Version)
+	case theirs.Build != mine.Build:
+		return errors.New("it is another build of the same version")
+	case theirs.Place != mine.Place:
+		return errors.New("it runs in another place (account, home or namespace)")
+	}
+	return nil
+}
+
+// tell passes on what is known of an endpoint's ssh_config, once.
+func (c *Client) tell(e transport.Endpoint, n notices, who *transport.Person) {
+	c.mu.Lock()
+	told := c.told[e]
+	c.told[e] = true
+	c.mu.Unlock()
+	if told {
+		return
+	}
+	if len(n.Unhonoured) > 0 && who.Unhonoured != nil {
+		who.Unhonoured(e, n.Unhonoured)
+	}
+	for _, w := range n.Warnings {
+		if who.Warn != nil {
+			who.Warn(e, w)
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
+)
+
+// serve speaks with one caller. Whatever is wrong with it ends this connection alone.
+func (s *Server) serve(c *net.UnixConn) {
+	if keep := s.speak(c); !keep {
+		_ = c.Close()
+	}
+}
+
+// speak is serve; keep is whether the connection is to last as long as the server.
+func (s *Server) speak(c *net.UnixConn) (keep bool) {
+	if err := checkPeer(c); err != nil {
+		s.opts.Say("a caller was refused: " + err.Error())
+		return false
+	}
+	ended := context.AfterFunc(s.open, func() { _ = c.Close() })
+	defer ended()
+	_ = c.SetDeadline(time.Now().Add(greetDeadline))
+	if writeFrame(c, kindHello, s.hello) != nil {
+		return false
+	}
+	var theirs hello
+	f, err := readFrame(c, maxGreeting)
+	if err != nil || f.kind != kindHello || f.into(&theirs) != nil {
+		return false
+	}
+	fits := theirs == s.hello
+	if !fits && theirs.Place == s.hello.Place && newer(theirs.Version, s.hello.Version) {
+		s.drain("a newer version (" + transport.Neutralise(theirs.Version) + ") is in use")
+		return false
+	}
+	if !fits && s.replaced() {
+		s.drain("its program was replaced")
+		return false
+	}
+	// A request may be long, and its writer slow.
+	_ = c.SetDeadline(time.Now().Add(writeDeadline))
+	most := maxGreeting
+	if fits {
+		most = maxBody
+	}
+	f, err = readFrame(c, most)
+	if err != nil {
+		return false
+	}
+	_ = c.SetDeadline(time.Time{})
+	switch f.kind {
+	case kindAsk:
+		_ = writeFrame(c, kindInfo, s.info())
+	case kindStop:
+		s.drain("it was told to stop")
+		if writeFrame(c, kindInfo, s.info()) == nil {
+			s.mu.Lock()
+			s.stoppers = append(s.stoppers, c)
+			s.mu.Unlock()
+			return true
+		}
+	case kindRun:
+		var r request
+		if fits && f.into(&r) == nil && !r.Endpoint.Local {
+			(&caller{server: s, conn: c, request: &r, open: map[int]chan answer{}, gone: make(chan struct{})}).serve(string(f.body))
+		}
+	}
+	return false
+}
+
+// caller is one whose call is carried.
+type caller struct {
+	server  *Server
+	conn    *net.UnixConn
+	request *request
+
+	writing sync.Mutex
+	mu      sync.Mutex
+	asked   int
+	open    map[int]chan answer // the questions without an answer
+	gone    chan struct{}       // closed when nobody is there to answer
+}
+
+// answer is what came for a question.
+type answer struct {
+	text string
+	err  error
+}
+
+// serve runs the script and says what became of it. When the caller is gone, the
+// script is ended as if this process were the caller and went.
+func (c *caller) serve(script string) {
+	s := c.server
+	if !s.begin() {
+		_ = c.send(kindNotCarried, refusal{Why: "it is ending"})
+		return
+	}
+	defer s.end()
+	s.wake()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	var beside sync.WaitGroup
+	beside.Go(func() { c.listen(cancel) }) // ends with the connection
+	over := make(chan struct{})
+	beside.Go(func() { c.beat(over) })
+	defer func() {
+		close(over)
+		close(c.gone) // a login may go on for others, with this one's question
+		_ = c.conn.Close()
+		beside.Wait()
+	}()
+	who := &transport.Person{ID: c.request.Person, Warn: func(e transport.Endpoint, text string) {
+		_ = c.send(kindWarn, warning{e, text})
+	}}
+	if c.request.Attended {
+		who.Ask = c.ask
+	}
+	res, notices, refused, err := s.carry(ctx, c.request, script, who)
+	te, failed := errors.AsType[*transport.Error](err)
+	switch {
+	case refused != "":
+		_ = c.send(kindNotCarried, refusal{Why: refused})
+	case failed:
+		f := failureOf(te)
+		f.Notices, f.Lost = notices, te.Started && errors.Is(err, transport.ErrPoolClosed)
+		_ = c.send(kindFailed, f)
+	default:
+		_ = c.send(kindDone, outcome{ExitCode: res.ExitCode, Stdout: len(res.Stdout), Notices: notices}, res.Stdout, res.Stderr)
+	}
+}
+
+// errCallerGone is why the call of a caller who has gone is over.
+var errCallerGone = fmt.Errorf("the caller has gone: %w", context.Canceled)
+
+// listen reads what the caller says until it has gone, or says what is no frame.
+func (c *caller) listen(end context.CancelCauseFunc) {
+	defer end(errCallerGone)
+	for {
+		f, err := readFrame(c.conn, maxGreeting)
+		if err != nil {
+			return
+		}
+		switch f.kind {
+		case kindCancel:
+			var how cancel
+			if f.into(&how) != nil {
+				return
+			}
+			if how.Late {
+				end(context.DeadlineExceeded)
+			} else {
+				end(context.Canceled)
+			}
+		case kindAnswer:
+			var r reply
+			if f.into(&r) != nil {
+				return
+			}
+			a := answer{text: string(f.body)}
+			if r.Failed != "" {
+				a = answer{err: errors.New(r.Failed)}
+			}
+			c.mu.Lock()
+			if ch := c.open[r.ID]; ch != nil {
+				ch <- a // has room for the one
+				delete(c.open, r.ID)
+			}
+			c.mu.Unlock()
+		default:
+			return
+		}
+	}
+}
+
+// ask has the caller's person answer.
+func (c *caller) ask(ctx context.Context, q transport.Question) (string, error) {
+	ch := make(chan answer, 1)
+	c.mu.Lock()
+	c.asked++
+	id := c.asked
+	c.open[id] = ch
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		delete(c.open, id)
+		c.mu.Unlock()
+	}()
+	if err := c.send(kindQuestion, question{ID: id, Question: q}); err != nil {
+		return "", errCallerGone
+	}
+	select {
+	case a := <-ch:
+		return a.text, a.err
+	case <-c.gone:
+		return "", errCallerGone
+	case <-ctx.Done():
+		_ = c.send(kindWithdraw, reply{ID: id})
+		return "", context.Cause(ctx)
+	}
+}
+
+// beat says now and then that the call goes on.
+func (c *caller) beat(over <-chan struct{}) {
+	t := time.NewTicker(aliveEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-t.C:
+			if c.send(kindAlive, struct{}{}) != nil {
+				return
+			}
+		}
+	}
+}
+
+// send writes a frame; a caller that takes none is given up.
+func (c *caller) send(k kind, header any, body ...[]byte) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	_ = c.conn.SetWriteDeadline(time.Now().Add(writeDeadline))
+	err := writeFrame(c.conn, k, header, body...)
+	if err != nil {
+		_ = c.conn.Close() // part of a frame may be out
+	}
+	return err
+}

@@ -1,0 +1,190 @@
+package relay
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
+)
+
+const (
+	// maxPools bounds how many kinds of callers are told apart at a time.
+	maxPools = 64
+	// poolIdle is how long a pool without a call and a connection is kept.
+	poolIdle = 10 * time.Minute
+	// maxNeeds bounds what is remembered of endpoints.
+	maxNeeds = 4096
+)
+
+// needs is what of a caller's environment decides how an endpoint is reached,
+// beside what always does.
+type needs struct {
+	whole    bool   // all of it, and the directory
+	patterns string // the variables that go to the host, parted by blanks
+}
+
+// always are the variables that count for every endpoint. PATH counts by the ssh
+// that it leads to, and the rest of these by the place (see here).
+var always = []string{"SSH_AUTH_SOCK", "KRB5CCNAME"}
+
+// harmless are variables that change with each terminal and command line, and
+// that no more than their writer goes by. Without this each shell would have
+// connections of its own to a host behind a ProxyCommand.
+var harmless = []string{"_", "SHLVL", "OLDPWD", "PWD", "COLUMNS", "LINES", "WINDOWID", "TMUX", "TMUX_PANE", "TERM_SESSION_ID", "CLAUDE*"}
+
+// of gives the part of a caller's environment that a pool for this need works in,
+// and the name of that part.
+func (n needs) of(r *request) (env []string, dir, key string) {
+	all := make([]string, 0, len(r.Env))
+	for _, kv := range r.Env {
+		all = append(all, string(kv))
+	}
+	ssh, _ := transport.LookPath(all, "ssh")
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%q %t\n", ssh, n.whole)
+	if n.whole {
+		env, dir = slices.DeleteFunc(all, func(kv string) bool { return nameIn(kv, harmless) }), string(r.Dir)
+	} else {
+		sent := transport.SendsOf(strings.Fields(n.patterns), all)
+		env = append(slices.DeleteFunc(all, func(kv string) bool { return !nameIn(kv, always) }), sent...)
+		dir = "/"
+	}
+	slices.Sort(env)
+	fmt.Fprintf(sum, "%q %q\n", env, dir)
+	if !n.whole {
+		env = append(env, "PATH="+path.Dir(ssh)) // where the ssh binary is looked for
+	}
+	return env, dir, hex.EncodeToString(sum.Sum(nil))
+}
+
+func nameIn(kv string, names []string) bool {
+	name, _, _ := strings.Cut(kv, "=")
+	return slices.ContainsFunc(names, func(n string) bool {
+		prefix, wild := strings.CutSuffix(n, "*")
+		return n == name || wild && strings.HasPrefix(name, prefix)
+	})
+}
+
+// pools keeps one transport.Pool for each part of an environment that callers
+// bring, so that nobody uses what was made with another's agent or variables. Its
+// zero value is ready.
+type pools struct {
+	mu    sync.Mutex
+	held  map[string]*held
+	needs map[transport.Endpoint]needs
+	ended bool
+}
+
+type held struct {
+	*transport.Pool
+	calls int       // under way; with last, guarded by pools.mu
+	last  time.Time // when one ended
+}
+
+// needsOf is what is known of an endpoint so far.
+func (p *pools) needsOf(e transport.Endpoint) needs {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.needs[e]
+}
+
+func (p *pools) learn(e transport.Endpoint, n needs) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.needs == nil || len(p.needs) >= maxNeeds {
+		p.needs = map[transport.Endpoint]needs{}
+	}
+	p.needs[e] = n
+}
+
+// take gives the pool of that key, which give makes use of again, or nil if there
+// is none and make is false, or no room for one.
+func (p *pools) take(key string, env []string, dir string, make bool) *held {
+	p.mu.Lock()
+	h := p.held[key]
+	var gone *held
+	if h == nil && make && !p.ended {
+		if len(p.held) >= maxPools {
+			gone = p.oldest()
+		}
+		if len(p.held) < maxPools {
+			if p.held == nil {
+				p.held = map[string]*held{}
+			}
+			h = &held{Pool: transport.NewPool(transport.Options{Env: env, Dir: dir})}
+			p.held[key] = h
+		}
+	}
+	if h != nil {
+		h.calls++
+	}
+	p.mu.Unlock()
+	if gone != nil {
+		_ = gone.Close() // nothing runs there
+	}
+	return h
+}
+
+// oldest takes out the pool without a call that was used the longest ago, or nil.
+func (p *pools) oldest() *held {
+	found := ""
+	for k, h := range p.held {
+		if h.calls == 0 && (found == "" || h.last.Before(p.held[found].last)) {
+			found = k
+		}
+	}
+	h := p.held[found]
+	delete(p.held, found)
+	return h
+}
+
+func (p *pools) give(h *held) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h.calls--
+	h.last = time.Now()
+}
+
+func (p *pools) all() []*held {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []*held
+	for _, h := range p.held {
+		out = append(out, h)
+	}
+	return out
+}
+
+// sweep closes the pools that have been of no use for long.
+func (p *pools) sweep(now time.Time) {
+	p.mu.Lock()
+	var gone []*held
+	for k, h := range p.held {
+		if h.calls == 0 && now.Sub(h.last) > poolIdle && len(h.Connections()) == 0 {
+			delete(p.held, k)
+			gone = append(gone, h)
+		}
+	}
+	p.mu.Unlock()
+	for _, h := range gone {
+		_ = h.Close()
+	}
+}
+
+// close ends the pools with all that runs on them, as transport.Pool.Close does.
+func (p *pools) close() {
+	p.mu.Lock()
+	p.ended = true
+	p.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, h := range p.all() {
+		wg.Go(func() { _ = h.Close() })
+	}
+	wg.Wait()
+}

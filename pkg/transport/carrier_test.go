@@ -1,0 +1,150 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// carrierFunc is a Carrier.
+type carrierFunc func(ctx context.Context, e Endpoint, s Script, who *Person) (Result, error)
+
+func (f carrierFunc) Carry(ctx context.Context, e Endpoint, s Script, who *Person) (Result, error) {
+	return f(ctx, e, s, who)
+}
+
+// TestCarrier runs a script by the pool's own connections where the carrier has not,
+// and again where it was lost and does no harm, of which the error then tells.
+func TestCarrier(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	gone := Endpoint{Destination: "nowhere", ConfigFile: s.endpoint().ConfigFile}
+	write(t, s.path("gone"), "Host nowhere\n HostName 127.0.0.1\n Port 1\n")
+	gone.ConfigFile = s.path("gone")
+	for _, tc := range []struct {
+		name       string
+		e          Endpoint
+		err        error
+		repeatable bool
+		out        string
+		kind       Kind
+		started    bool
+	}{
+		{"carried", s.endpoint(), nil, false, "carried", 0, true},
+		{"not carried", s.endpoint(), fmt.Errorf("%w: busy", ErrNotCarried), false, "own", 0, true},
+		{"lost", s.endpoint(), LostError(s.endpoint()), false, "", KindConnect, true},
+		{"lost, repeatable", s.endpoint(), LostError(s.endpoint()), true, "own", 0, true},
+		{"not carried, and no host", gone, ErrNotCarried, true, "", KindConnect, false},
+		{"lost, repeatable, and no host", gone, LostError(gone), true, "", KindConnect, true},
+		{"its own failure", s.endpoint(), &Error{Kind: KindAuth, Err: errors.New("x")}, true, "", KindAuth, false},
+	} {
+		p := newPool(t, Options{Carrier: carrierFunc(func(_ context.Context, e Endpoint, s Script, _ *Person) (Result, error) {
+			if e != tc.e || s.Repeatable != tc.repeatable {
+				t.Errorf("%s: carries %+v, %+v", tc.name, e, s)
+			}
+			return Result{Stdout: []byte("carried")}, tc.err
+		})})
+		res, err := p.Conn(tc.e).Run(within(t, time.Minute), Script{Text: "printf own", Repeatable: tc.repeatable})
+		if k, _ := KindOf(err); k != tc.kind || (err == nil) != (tc.kind == 0) || string(res.Stdout) != tc.out && err == nil || Started(err) != tc.started {
+			t.Errorf("%s: %q, %v, started %t", tc.name, res.Stdout, err, Started(err))
+		}
+	}
+	p := newPool(t, Options{Carrier: carrierFunc(func(context.Context, Endpoint, Script, *Person) (Result, error) {
+		t.Error("a local script was carried")
+		return Result{}, ErrNotCarried
+	})})
+	if _, err := p.Conn(Endpoint{Local: true}).Run(within(t, time.Minute), Script{Text: "true"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEnvironment reads ssh_config, and runs what it says, in the environment that
+// the Options have, with an ssh binary and without.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("FLEET_WHERE", "/here")
+	t.Setenv("SSH_AUTH_SOCK", "/agent/here")
+	dir := t.TempDir()
+	config := filepath.Join(dir, "config")
+	write(t, config, "Match exec \"test $FLEET_WHERE = /there && test -e mark\"\n Port 77\nHost *\n IdentityFile ${FLEET_WHERE}/id\n")
+	write(t, filepath.Join(dir, "mark"), "")
+	e := Endpoint{Destination: "box", ConfigFile: config}
+	for _, binary := range []string{"", NoSSHBinary} {
+		for _, tc := range []struct {
+			o        Options
+			port     int
+			id, sock string
+		}{
+			{Options{}, 22, "/here/id", "/agent/here"},
+			{Options{Env: []string{"FLEET_WHERE=/there", "SSH_AUTH_SOCK=/agent/there", "PATH=" + os.Getenv("PATH")}, Dir: dir}, 77, "/there/id", "/agent/there"},
+			{Options{Env: []string{"FLEET_WHERE=/there", "PATH=" + os.Getenv("PATH")}, Dir: filepath.Join(dir, "gone")}, 22, "/there/id", ""},
+		} {
+			tc.o.SSHBinary = binary
+			c, err := newPool(t, tc.o).Resolve(within(t, time.Minute), e)
+			if err != nil || c.Port != tc.port || !slices.Equal(c.IdentityFiles, []string{tc.id}) || c.IdentityAgent != tc.sock {
+				t.Errorf("%q, %q: %d, %q, %q, %v", binary, tc.o.Env, c.Port, c.IdentityFiles, c.IdentityAgent, err)
+			}
+		}
+	}
+	env := []string{"PATH=relative:" + dir + ":/nowhere"}
+	write(t, filepath.Join(dir, "ssh"), "")
+	if got, err := LookPath(env, "ssh"); err == nil {
+		t.Errorf("found %q, which does not run", got)
+	}
+	if err := os.Chmod(filepath.Join(dir, "ssh"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := LookPath(env, "ssh"); err != nil || got != filepath.Join(dir, "ssh") {
+		t.Errorf("found %q, %v", got, err)
+	}
+}
+
+// TestLook tells what the way to a host, and to its hops, hangs on.
+func TestLook(t *testing.T) {
+	t.Parallel()
+	config := filepath.Join(t.TempDir(), "config")
+	write(t, config, `Host plain
+ Compression yes
+Host sends
+ SendEnv LC_* LANG
+Host command
+ ProxyCommand false
+Host exec
+Match host exec exec true
+Host behind
+ ProxyJump sends
+Host far
+ ProxyJump command
+Host file
+ CertificateFile here/cert
+`)
+	p := newPool(t, Options{})
+	for _, tc := range []struct {
+		host string
+		want Look
+	}{
+		{"plain", Look{Unhonoured: []string{"Compression"}}},
+		{"sends", Look{Patterns: []string{"LANG", "LC_*"}}},
+		{"command", Look{Whole: true}},
+		{"exec", Look{Whole: true}},
+		{"behind", Look{Patterns: []string{"LANG", "LC_*"}}},
+		{"far", Look{Whole: true}},
+		{"file", Look{Relative: true}},
+	} {
+		got, err := p.Look(within(t, time.Minute), Endpoint{Destination: tc.host, ConfigFile: config})
+		if err != nil || !slices.Equal(got.Patterns, tc.want.Patterns) || got.Whole != tc.want.Whole || got.Relative != tc.want.Relative || !slices.Equal(got.Unhonoured, tc.want.Unhonoured) {
+			t.Errorf("%s: %+v, %v", tc.host, got, err)
+		}
+	}
+	for text, whole := range map[string]bool{"Host a\n # ${HOME}\n": false, "Host b\n IdentityFile ${HOME}/x\n": true} {
+		file := filepath.Join(t.TempDir(), "config")
+		write(t, file, text)
+		if got, err := p.Look(within(t, time.Minute), Endpoint{Destination: "a", ConfigFile: file}); err != nil || got.Whole != whole {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
+}
