@@ -12,37 +12,50 @@ import (
 	"time"
 )
 
-// cost is what one doing took: the time that passed, and the CPU time of the
-// clients, which is of this process and its children, or of the processes that were
-// started.
-type cost struct{ wall, cpu time.Duration }
+// cost is what one doing took: the time that passed; the CPU time of the clients,
+// which is of this process and its children, or of the processes that were started;
+// and the CPU time of the hosts.
+type cost struct{ wall, cpu, host time.Duration }
 
 // way is one way of doing a thing.
 type way struct {
-	name string
-	do   func(context.Context) (cost, error)
+	name   string
+	do     func(context.Context) (cost, error)
+	rounds int // that do makes of its sample, whose cost is that of one; 0 is 1
 }
 
-// inTurns takes times samples of each way, one after another, so that the machine's
-// load falls on all alike, and gives the medians in the order of the ways. settle is
-// called before each sample, for what the one before has left behind.
-func inTurns(ctx context.Context, times int, settle func(context.Context) error, ways ...way) ([]cost, error) {
-	walls, cpus := make([][]time.Duration, len(ways)), make([][]time.Duration, len(ways))
-	for range times {
+// inTurns takes samples of each way, one after another, so that the machine's load
+// falls on all alike, and gives the medians in the order of the ways. settle is called
+// around each sample, for what is left behind.
+func (g *ground) inTurns(ctx context.Context, settle func(context.Context) error, ways ...way) ([]cost, error) {
+	samples := make([][]cost, len(ways))
+	if err := settle(ctx); err != nil {
+		return nil, err
+	}
+	for range g.times {
 		for i, w := range ways {
-			if err := settle(ctx); err != nil {
-				return nil, err
-			}
+			before := g.hostCPU()
 			c, err := w.do(ctx)
+			if err == nil {
+				err = settle(ctx)
+			}
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", w.name, err)
 			}
-			walls[i], cpus[i] = append(walls[i], c.wall), append(cpus[i], c.cpu)
+			c.host = (g.hostCPU() - before) / time.Duration(max(w.rounds, 1))
+			samples[i] = append(samples[i], c)
 		}
 	}
 	all := make([]cost, len(ways))
-	for i := range ways {
-		all[i] = cost{median(walls[i]), median(cpus[i])}
+	for i, s := range samples {
+		of := func(part func(cost) time.Duration) time.Duration {
+			var d []time.Duration
+			for _, c := range s {
+				d = append(d, part(c))
+			}
+			return median(d)
+		}
+		all[i] = cost{of(func(c cost) time.Duration { return c.wall }), of(func(c cost) time.Duration { return c.cpu }), of(func(c cost) time.Duration { return c.host })}
 	}
 	return all, nil
 }
@@ -59,7 +72,7 @@ func unsettled(ctx context.Context) error { return ctx.Err() }
 func within(do func() error) (cost, error) {
 	cpu, begin := ownCPU(), time.Now()
 	err := do()
-	return cost{time.Since(begin), ownCPU() - cpu}, err
+	return cost{wall: time.Since(begin), cpu: ownCPU() - cpu}, err
 }
 
 // ownCPU is the CPU time of this process and of the children that it has waited for.
@@ -115,14 +128,10 @@ func together(n int, do func(i int) (cost, error)) (cost, error) {
 	return total, nil
 }
 
-// repeated makes one sample out of rounds that follow each other at once, the cost
+// repeated is a way whose samples are rounds that follow each other at once, the cost
 // being that of one: what a way does behind its answer falls on its own next round.
-// A first round is not counted.
-func repeated(rounds int, do func(context.Context) (cost, error)) func(context.Context) (cost, error) {
-	return func(ctx context.Context) (cost, error) {
-		if _, err := do(ctx); err != nil {
-			return cost{}, err
-		}
+func repeated(name string, rounds int, do func(context.Context) (cost, error)) way {
+	return way{name, func(ctx context.Context) (cost, error) {
 		var sum cost
 		for range rounds {
 			c, err := do(ctx)
@@ -132,8 +141,8 @@ func repeated(rounds int, do func(context.Context) (cost, error)) func(context.C
 			sum.wall += c.wall
 			sum.cpu += c.cpu
 		}
-		return cost{sum.wall / time.Duration(rounds), sum.cpu / time.Duration(rounds)}, nil
-	}
+		return cost{wall: sum.wall / time.Duration(rounds), cpu: sum.cpu / time.Duration(rounds)}, nil
+	}, rounds}
 }
 
 // eventually polls until ok, or fails after within.

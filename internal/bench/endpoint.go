@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"golang.org/x/crypto/ssh"
@@ -22,6 +23,7 @@ type endpoint struct {
 	ground *ground
 	public []byte // the line of authorized_keys
 	many   bool   // it has many sessions
+	server int    // the process of its tmux server
 }
 
 func (g *ground) newEndpoint(number int, many bool) *endpoint {
@@ -72,6 +74,13 @@ func (e *endpoint) make(ctx context.Context, sessions []string) error {
 		if _, err := e.ground.on(ctx, e, e.ground.tmux, "-u", "new-session", "-d", "-s", s, "-x", "120", "-y", "40", "-c", folder, "client"); err != nil {
 			return err
 		}
+	}
+	pid, err := e.ground.on(ctx, e, e.ground.tmux, "display-message", "-p", "#{pid}")
+	if err != nil {
+		return err
+	}
+	if e.server, err = strconv.Atoi(strings.TrimSpace(pid)); err != nil {
+		return err
 	}
 	files := filepath.Join(e.home(), ".claude", "sessions")
 	return eventually(ctx, deadline, e.name+": the clients are up", func() bool {

@@ -19,8 +19,8 @@ func start(ctx context.Context, g *ground, r *report) error {
 	if err != nil {
 		return err
 	}
-	run := func(name string, args ...string) func(context.Context) (cost, error) {
-		return repeated(10, func(ctx context.Context) (cost, error) {
+	run := func(name string, args ...string) way {
+		return repeated(name, 10, func(ctx context.Context) (cost, error) {
 			c, _, err := command(ctx, nil, name, args...)
 			return c, err
 		})
@@ -29,10 +29,10 @@ func start(ctx context.Context, g *ground, r *report) error {
 	if err != nil {
 		return err
 	}
-	costs, err := inTurns(ctx, g.times, unsettled,
-		way{"map", run(g.binary, "--config", table, "map")},
-		way{"--version", run(g.binary, "--version")},
-		way{"ssh -V", run(ssh, "-V")})
+	costs, err := g.inTurns(ctx, unsettled,
+		run(g.binary, "--config", table, "map"),
+		run(g.binary, "--version"),
+		run(ssh, "-V"))
 	if err != nil {
 		return err
 	}
@@ -58,10 +58,10 @@ func cold(ctx context.Context, g *ground, r *report) error {
 	if err != nil {
 		return err
 	}
-	costs, err := inTurns(ctx, g.times, g.settle,
-		way{"library", coldLook(table)},
-		way{"status", g.runLook(table)},
-		way{"ssh", sshCapture(config, ends, alone)})
+	costs, err := g.inTurns(ctx, g.settle,
+		way{name: "library", do: coldLook(table)},
+		way{name: "status", do: g.runLook(table)},
+		way{name: "ssh", do: sshCapture(config, ends, alone)})
 	if err != nil {
 		return err
 	}
@@ -70,6 +70,7 @@ func cold(ctx context.Context, g *ground, r *report) error {
 	r.against("library: CPU of the client", library.cpu, ssh.cpu, 0.15)
 	r.against("claude-fleet status: time", program.wall, ssh.wall, 0.55)
 	r.against("claude-fleet status: CPU of the client", program.cpu, ssh.cpu, 0.15)
+	r.against("claude-fleet status: CPU of client and host", program.cpu+program.host, ssh.cpu+ssh.host, 0)
 	return nil
 }
 
@@ -84,12 +85,13 @@ func poll(ctx context.Context, g *ground, r *report) error {
 		return err
 	}
 	return g.warm(ctx, ends, false, func(f *fleet.Fleet, ssh func(context.Context) (cost, error)) error {
-		costs, err := inTurns(ctx, g.times, unsettled, way{"library", repeated(pollRounds, warmLook(f))}, way{"ssh -S", repeated(pollRounds, ssh)})
+		costs, err := g.inTurns(ctx, unsettled, repeated("library", pollRounds, warmLook(f)), repeated("ssh -S", pollRounds, ssh))
 		if err != nil {
 			return err
 		}
 		r.against(fmt.Sprintf("a round of %d endpoints: time", len(ends)), costs[0].wall, costs[1].wall, 0.25)
-		r.against("a round: CPU of the client, masters not counted", costs[0].cpu, costs[1].cpu, 0)
+		r.against("CPU of the client, without masters", costs[0].cpu, costs[1].cpu, 0)
+		r.against("CPU of client and host, without masters", costs[0].cpu+costs[0].host, costs[1].cpu+costs[1].host, 0)
 		return nil
 	})
 }
@@ -142,7 +144,7 @@ func far(ctx context.Context, g *ground, r *report) error {
 			for i, delay := range []time.Duration{0, roundTrip / 2} {
 				g.proxy.SetDelay(delay)
 				var err error
-				costs[i], err = inTurns(ctx, g.times, unsettled, way{"library", repeated(3, warmLook(f))}, way{"ssh -S", repeated(3, ssh)})
+				costs[i], err = g.inTurns(ctx, unsettled, repeated("library", 3, warmLook(f)), repeated("ssh -S", 3, ssh))
 				if err != nil {
 					return err
 				}
@@ -171,7 +173,7 @@ func far(ctx context.Context, g *ground, r *report) error {
 	var costs [2][]cost
 	for i, delay := range []time.Duration{0, roundTrip / 2} {
 		g.proxy.SetDelay(delay)
-		costs[i], err = inTurns(ctx, g.times, g.settle, way{"library", coldLook(table)}, way{"ssh", sshCapture(config, ends[:1], alone)})
+		costs[i], err = g.inTurns(ctx, g.settle, way{name: "library", do: coldLook(table)}, way{name: "ssh", do: sshCapture(config, ends[:1], alone)})
 		if err != nil {
 			return err
 		}

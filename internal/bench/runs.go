@@ -22,10 +22,10 @@ func runs(ctx context.Context, g *ground, r *report) error {
 	if err != nil {
 		return err
 	}
-	direct, err := inTurns(ctx, g.times, unsettled,
-		way{"status", repeated(3, g.runLook(table, ends[0].name))},
-		way{"ssh", repeated(3, sshCapture(config, ends, alone))},
-		way{"ssh -S", repeated(3, sshCapture(config, ends, m.through))})
+	direct, err := g.inTurns(ctx, unsettled,
+		repeated("status", 3, g.runLook(table, ends[0].name)),
+		repeated("ssh", 3, sshCapture(config, ends, alone)),
+		repeated("ssh -S", 3, sshCapture(config, ends, m.through)))
 	m.end()
 	if err != nil {
 		return err

@@ -42,7 +42,7 @@ func sessions(ctx context.Context, g *ground, r *report) error {
 		if err != nil {
 			return err
 		}
-		costs, err := inTurns(ctx, g.times, g.settle, way{"many", coldLook(table)}, way{"one", coldLook(single)})
+		costs, err := g.inTurns(ctx, g.settle, way{name: "many", do: coldLook(table)}, way{name: "one", do: coldLook(single)})
 		if err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func (g *ground) pollBoth(ctx context.Context, tables ...string) (_ []cost, err 
 				return nil, err
 			}
 		}
-		ways = append(ways, way{t, repeated(pollRounds, warmLook(f))})
+		ways = append(ways, repeated(t, pollRounds, warmLook(f)))
 	}
-	return inTurns(ctx, g.times, unsettled, ways...)
+	return g.inTurns(ctx, unsettled, ways...)
 }
