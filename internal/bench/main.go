@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"runtime/pprof"
 	"syscall"
 	"time"
 )
@@ -47,7 +48,7 @@ func main() {
 	o := options{}
 	var only string
 	var short bool
-	var child string
+	var child, profile string
 	flag.StringVar(&o.binary, "bin", "bin/claude-fleet", "the claude-fleet `BINARY` to measure")
 	flag.StringVar(&only, "run", "", "only the benchmarks whose names match `REGEXP`")
 	flag.IntVar(&o.times, "n", 5, "samples of each way")
@@ -56,6 +57,7 @@ func main() {
 	flag.IntVar(&o.watched, "watched", 200, "endpoints of the fleet that is watched")
 	flag.DurationVar(&o.watch, "watch", 0, "watch for so long, and tell of memory each minute")
 	flag.BoolVar(&short, "short", false, "two samples of a small fleet: only that all of it works")
+	flag.StringVar(&profile, "cpuprofile", "", "write a CPU profile of this process to `FILE`, which the library is measured in")
 	flag.StringVar(&child, "watcher", "", "be the process that watches the fleet of `FILE` (used by the benchmark itself)")
 	flag.Parse()
 	if short {
@@ -67,7 +69,19 @@ func main() {
 		if child != "" {
 			return watcher(ctx, child, o.watch)
 		}
-		return measure(ctx, o, only)
+		if profile == "" {
+			return measure(ctx, o, only)
+		}
+		f, err := os.Create(profile)
+		if err != nil {
+			return err
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		err = measure(ctx, o, only)
+		pprof.StopCPUProfile()
+		return errors.Join(err, f.Close())
 	}()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
