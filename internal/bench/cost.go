@@ -87,15 +87,13 @@ func ownCPU() time.Duration {
 	return sum
 }
 
-// command runs a program and gives its cost and what it printed.
-func command(ctx context.Context, input []byte, name string, args ...string) (cost, []byte, error) {
+// command runs a program, in this process's environment if env is nil, and gives its
+// cost and what it printed.
+func command(ctx context.Context, env []string, name string, args ...string) (cost, []byte, error) {
 	var out, said bytes.Buffer
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Stdout, cmd.Stderr = &out, &said
-	if input != nil {
-		cmd.Stdin = bytes.NewReader(input)
-	}
-	cmd.WaitDelay = 5 * time.Second
+	cmd.Env, cmd.WaitDelay = env, 5*time.Second
 	begin := time.Now()
 	err := cmd.Run()
 	c := cost{wall: time.Since(begin)}

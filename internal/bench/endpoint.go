@@ -22,12 +22,13 @@ type endpoint struct {
 	name   string // its ssh alias
 	ground *ground
 	public []byte // the line of authorized_keys
-	many   bool   // it has many sessions
+	apart  bool   // it is none of a fleet's
+	forced string // the command that its key is for; empty is any
 	server int    // the process of its tmux server
 }
 
-func (g *ground) newEndpoint(number int, many bool) *endpoint {
-	return &endpoint{name: fmt.Sprintf("e%03d", number), ground: g, many: many}
+func (g *ground) newEndpoint(number int, apart bool) *endpoint {
+	return &endpoint{name: fmt.Sprintf("e%03d", number), ground: g, apart: apart}
 }
 
 func (e *endpoint) dir() string  { return e.ground.path(e.name) }
@@ -152,7 +153,13 @@ func (g *ground) template(ctx context.Context) error {
 			return err
 		}
 	}
-	for i := range 200 {
+	// What an account starts with, where the system says so.
+	if rc, err := os.ReadFile("/etc/skel/.bashrc"); err == nil {
+		if err := writeFile(filepath.Join(home, ".bashrc"), rc); err != nil {
+			return err
+		}
+	}
+	for i := range 100 {
 		if err := writeFile(filepath.Join(work, "src", fmt.Sprintf("file%03d.txt", i)), fmt.Appendf(nil, "file %d\n", i)); err != nil {
 			return err
 		}
@@ -161,11 +168,12 @@ func (g *ground) template(ctx context.Context) error {
 	e := &endpoint{name: "template", ground: g}
 	for _, args := range [][]string{
 		{"init", "-q", "--bare", "-b", "main", upstream},
-		{"-C", work, "init", "-q", "-b", "main"},
+		{"-C", work, "init", "-q", "--template=", "-b", "main"},
 		{"-C", work, "add", "."},
 		{"-C", work, "commit", "-q", "-m", "Begin"},
 		{"-C", work, "remote", "add", "origin", upstream},
 		{"-C", work, "push", "-q", "-u", "origin", "main"},
+		{"-C", work, "repack", "-adq"},
 	} {
 		if _, err := g.on(ctx, e, "git", args...); err != nil {
 			return err

@@ -107,7 +107,7 @@ func (g *ground) close() error {
 func (g *ground) fleet(ctx context.Context, n int) ([]*endpoint, error) {
 	var one []*endpoint
 	for _, e := range g.ends {
-		if !e.many {
+		if !e.apart {
 			one = append(one, e)
 		}
 	}
@@ -122,12 +122,13 @@ func (g *ground) fleet(ctx context.Context, n int) ([]*endpoint, error) {
 	return one[:n], nil
 }
 
-// make makes n endpoints with those sessions.
-func (g *ground) make(ctx context.Context, n int, sessions []string, many bool) ([]*endpoint, error) {
+// make makes n endpoints with those sessions; those that are apart are none of a
+// fleet's.
+func (g *ground) make(ctx context.Context, n int, sessions []string, apart bool) ([]*endpoint, error) {
 	made, errs := make([]*endpoint, n), make([]error, n)
 	var wait sync.WaitGroup
 	for i := range n {
-		e := g.newEndpoint(len(g.ends)+i+1, many)
+		e := g.newEndpoint(len(g.ends)+i+1, apart)
 		made[i] = e
 		wait.Go(func() { errs[i] = e.make(ctx, sessions) })
 	}
@@ -145,6 +146,9 @@ func (g *ground) writeKeys() error {
 	for _, e := range g.ends {
 		for _, entry := range e.env() {
 			fmt.Fprintf(&b, "environment=%q,", entry)
+		}
+		if e.forced != "" {
+			fmt.Fprintf(&b, "command=%q,", e.forced)
 		}
 		fmt.Fprintf(&b, "pty %s", e.public)
 	}

@@ -126,7 +126,7 @@ func others(ctx context.Context, g *ground, r *report) error {
 		if err != nil {
 			return err
 		}
-		costs, err := g.inTurns(ctx, g.settle, way{name: "status", do: g.runLook(table)}, way{name: other.name, do: run(program, other.args...)})
+		costs, err := g.inTurns(ctx, g.settle, way{name: "status", do: g.runLook(table, "")}, way{name: other.name, do: run(program, other.args...)})
 		if err != nil {
 			return err
 		}

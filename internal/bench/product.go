@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -97,11 +99,23 @@ func warmLook(f *fleet.Fleet) func(context.Context) (cost, error) {
 	}
 }
 
+// programEnv is the environment of the program. runtime is the folder of the server
+// whose connections it is to use; where it is empty it uses none.
+func programEnv(runtime string) []string {
+	env := slices.DeleteFunc(os.Environ(), func(e string) bool {
+		return strings.HasPrefix(e, "XDG_RUNTIME_DIR=") || strings.HasPrefix(e, "CLAUDE_FLEET_")
+	})
+	if runtime == "" {
+		return append(env, "CLAUDE_FLEET_SERVE=off")
+	}
+	return append(env, "XDG_RUNTIME_DIR="+runtime)
+}
+
 // runLook looks by the program, as a process of its own.
-func (g *ground) runLook(table string, hosts ...string) func(context.Context) (cost, error) {
+func (g *ground) runLook(table, runtime string, hosts ...string) func(context.Context) (cost, error) {
 	args := append([]string{"--config", table, "--batch", "status", "--json"}, hosts...)
 	return func(ctx context.Context) (cost, error) {
-		c, out, err := command(ctx, nil, g.binary, args...)
+		c, out, err := command(ctx, programEnv(runtime), g.binary, args...)
 		if err != nil {
 			return c, err
 		}

@@ -60,7 +60,7 @@ func cold(ctx context.Context, g *ground, r *report) error {
 	}
 	costs, err := g.inTurns(ctx, g.settle,
 		way{name: "library", do: coldLook(table)},
-		way{name: "status", do: g.runLook(table)},
+		way{name: "status", do: g.runLook(table, "")},
 		way{name: "ssh", do: sshCapture(config, ends, alone)})
 	if err != nil {
 		return err
