@@ -6,7 +6,7 @@ GOLANGCI_LINT_VERSION := v2.15.0
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/claude-fleet
 LINT := $(CACHE)/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
 
-.PHONY: build release release-check man demo shell picture docs test lint bench fuzz chaos setup setup-test record record-diff record-judge
+.PHONY: build release release-check man demo shell picture docs test lint bench bench-watch fuzz chaos setup setup-test record record-diff record-judge
 
 # The version that the binary says is that of the checkout.
 build:
@@ -61,10 +61,19 @@ $(LINT):
 lint: $(LINT)
 	$(LINT) run ./...
 
-# What it costs to judge a screen, in time and allocations, and to read the end of
-# a large conversation, beside tail.
-bench:
-	$(GO) test -run '^$$' -bench . -benchmem ./pkg/detect ./pkg/transcript
+# What it costs to judge a screen and to read the end of a large conversation; then
+# whole fleets beside OpenSSH, over real sshds on this machine. Slow is no failure, a
+# wrong answer is. BENCH=short is a small fleet and two samples: only that all of it
+# works. RUN='cold|poll' takes a part.
+RUN ?= .
+bench: setup-test build
+	$(GO) test -run '^$$' -bench . -benchmem $(if $(filter short,$(BENCH)),-benchtime 20x) ./pkg/detect ./pkg/transcript
+	$(GO) run ./internal/bench -bin bin/claude-fleet -run '$(RUN)' $(if $(filter short,$(BENCH)),-short)
+
+# The large fleet, watched for WATCH; what it takes of memory is told each minute.
+WATCH ?= 1h
+bench-watch: setup-test build
+	$(GO) run ./internal/bench -bin bin/claude-fleet -run watch -watch $(WATCH)
 
 # Every fuzz target for FUZZTIME each.
 FUZZTIME ?= 20s

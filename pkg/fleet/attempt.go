@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,11 +25,11 @@ const JournalDays = 3
 const journalRoot = "~/.local/state/claude-fleet"
 
 // validID holds what may name an attempt: it names a file on the host, too.
-var validID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var validID = lazyRegexp(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // checkID refuses an id that can't be used.
 func checkID(id string) error {
-	if validID.MatchString(id) {
+	if validID().MatchString(id) {
 		return nil
 	}
 	return &Error{Class: ClassUsage, Msg: fmt.Sprintf("%q can't be an id", cut(neutral(id), 80)),

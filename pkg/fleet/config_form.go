@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -13,13 +12,13 @@ type fileForm struct {
 
 // tomlKeyLine matches a line that begins with a key of TOML and its equals sign:
 // parts that are bare or quoted, with dots between.
-var tomlKeyLine = regexp.MustCompile(
+var tomlKeyLine = lazyRegexp(
 	`^([A-Za-z0-9_-]+|"([^"\\]|\\.)*"|'[^']*')([ \t]*\.[ \t]*([A-Za-z0-9_-]+|"([^"\\]|\\.)*"|'[^']*'))*[ \t]*=`)
 
 // looksLikeTOML reports whether a line, without its leading blanks, begins a
 // table or a key of TOML, be it one without a name.
 func looksLikeTOML(line string) bool {
-	return line[0] == '[' || line[0] == '=' || tomlKeyLine.MatchString(line)
+	return line[0] == '[' || line[0] == '=' || tomlKeyLine().MatchString(line)
 }
 
 // formOf tells the two forms of a file apart by its first line that says

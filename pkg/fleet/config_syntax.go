@@ -3,7 +3,6 @@ package fleet
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -11,7 +10,7 @@ import (
 
 // statedTwice matches what the TOML package says of a key or a table that the
 // file has already, in the same or another shape.
-var statedTwice = regexp.MustCompile(`^Key '(.*)' (has|was) already `)
+var statedTwice = lazyRegexp(`^Key '(.*)' (has|was) already `)
 
 // typographic matches what it says of a value that begins with a quote that a word
 // processor made.
@@ -24,7 +23,7 @@ func addSyntax(p *problems, text string, form fileForm, err error) {
 		p.add(0, "", fault{err.Error(), "write it as TOML"})
 		return
 	}
-	if m := statedTwice.FindStringSubmatch(parse.Message); m != nil {
+	if m := statedTwice().FindStringSubmatch(parse.Message); m != nil {
 		p.add(lineAt(text, parse.Position.Start), m[1], fault{"is stated already", "state each host and each key once"})
 		return
 	}

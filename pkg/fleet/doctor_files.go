@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -62,7 +61,7 @@ func (x examined) aboutToken(h Host) Finding {
 	return found
 }
 
-var digits = regexp.MustCompile(`^[0-9]+$`)
+var digits = lazyRegexp(`^[0-9]+$`)
 
 // owner is the account as a root's chown may be told it: its name, or else its
 // number. It is empty where the host told neither.
@@ -70,7 +69,7 @@ func (x examined) owner() string {
 	if user := x.account.get("user"); checkName(user) == nil {
 		return user
 	}
-	if uid := x.account.get("uid"); digits.MatchString(uid) {
+	if uid := x.account.get("uid"); digits().MatchString(uid) {
 		return uid
 	}
 	return ""

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -57,7 +56,7 @@ func (x examined) aboutAccount(h Host) []Finding {
 	return append(found, x.aboutLocale(h))
 }
 
-var utf8Name = regexp.MustCompile(`(?i)utf-?8`)
+var utf8Name = lazyRegexp(`(?i)utf-?8`)
 
 // aboutLocale goes by the login shell, which the client is started from, and by
 // the plain environment where that shell could not be asked.
@@ -68,14 +67,14 @@ func (x examined) aboutLocale(h Host) Finding {
 	}
 	lang := of.get("lang")
 	charmap, asked := of.get("charmap"), len(of["charmap"]) > 0
-	if asked && utf8Name.MatchString(charmap) || !asked && utf8Name.MatchString(lang) {
+	if asked && utf8Name().MatchString(charmap) || !asked && utf8Name().MatchString(lang) {
 		return good("locale", "the locale is UTF-8")
 	}
 	if lang == "" {
 		lang = "unset"
 	}
 	what := fmt.Sprintf("the locale (%s) is not UTF-8", neutral(lang))
-	if utf8Name.MatchString(lang) {
+	if utf8Name().MatchString(lang) {
 		what = fmt.Sprintf("the locale %s is not installed there", neutral(lang))
 	}
 	name := x.account.get("utf8")
@@ -122,7 +121,7 @@ func (x examined) profile() string {
 // standard input (source-file -).
 const tmuxMajor, tmuxMinor = 3, 1
 
-var tmuxNumber = regexp.MustCompile(`(\d+)\.(\d+)`)
+var tmuxNumber = lazyRegexp(`(\d+)\.(\d+)`)
 
 // aboutTmux judges the program and the server that runs.
 func (x examined) aboutTmux(h Host) []Finding {
@@ -132,7 +131,7 @@ func (x examined) aboutTmux(h Host) []Finding {
 	}
 	version := neutral(x.snap.Version)
 	program := good("tmux", "tmux "+version)
-	if m := tmuxNumber.FindStringSubmatch(x.snap.Version); m != nil && !strings.HasPrefix(x.snap.Version, "openbsd-") {
+	if m := tmuxNumber().FindStringSubmatch(x.snap.Version); m != nil && !strings.HasPrefix(x.snap.Version, "openbsd-") {
 		major, _ := strconv.Atoi(m[1])
 		minor, _ := strconv.Atoi(m[2])
 		if major < tmuxMajor || major == tmuxMajor && minor < tmuxMinor {
@@ -202,7 +201,7 @@ func (x examined) aboutClient(h Host) []Finding {
 }
 
 // plainDir is a folder that a profile may name without quotes.
-var plainDir = regexp.MustCompile(`^/[A-Za-z0-9/._+@-]*$`)
+var plainDir = lazyRegexp(`^/[A-Za-z0-9/._+@-]*$`)
 
 // aboutPath tells whether anybody but this program finds the client.
 func (x examined) aboutPath(h Host, word string, c facts) Finding {
@@ -214,7 +213,7 @@ func (x examined) aboutPath(h Host, word string, c facts) Finding {
 		return note("path", fmt.Sprintf("%s is not on the PATH of a plain ssh", neutral(dir)), "this program looks there by itself; what the login shell makes of PATH is not known", "")
 	}
 	add := ""
-	if plainDir.MatchString(dir) {
+	if plainDir().MatchString(dir) {
 		add = h.there(asSh(`echo 'PATH=$PATH:` + dir + `; export PATH' >> ~/` + x.profile()))
 	}
 	return note("path", fmt.Sprintf("%s is on no PATH there", neutral(dir)), "this program looks there by itself, and a person who types claude does not find it", add)

@@ -3,7 +3,6 @@ package fleet
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -51,7 +50,7 @@ type prompt struct {
 
 // commandWord is what the client takes for the name of a command, as against the
 // path of a file: "/etc/hosts is a file" is a prompt like any other (2.1.332).
-var commandWord = regexp.MustCompile(`^/[A-Za-z0-9_:.-]+$`)
+var commandWord = lazyRegexp(`^/[A-Za-z0-9_:.-]+$`)
 
 // leaving are the commands behind which there is no session to speak of, and
 // leavingWords the prompts that the client takes for one (2.1.332).
@@ -142,7 +141,7 @@ func preparePrompt(text string) (prompt, error) {
 		return prompt{dropped: dropped}, err
 	}
 	p := prompt{text: clean, dropped: dropped, chunks: chunks(clean)}
-	if word := strings.Fields(clean)[0]; commandWord.MatchString(word) {
+	if word := strings.Fields(clean)[0]; commandWord().MatchString(word) {
 		p.command = word
 		if slices.Contains(leaving, word) {
 			return p, errCommand

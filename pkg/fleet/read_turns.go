@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/claude-fleet/claude-fleet/pkg/transcript"
@@ -146,11 +145,11 @@ func toolArgument(b transcript.Block) string {
 	return ""
 }
 
-var summary = regexp.MustCompile(`(?s)<summary>(.*?)</summary>`)
+var summary = lazyRegexp(`(?s)<summary>(.*?)</summary>`)
 
 // notice is what the client told the model, in one line.
 func notice(text string) string {
-	if m := summary.FindStringSubmatch(text); m != nil {
+	if m := summary().FindStringSubmatch(text); m != nil {
 		text = m[1]
 	}
 	return firstLine(strings.TrimSpace(text), 160)

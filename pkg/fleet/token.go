@@ -3,7 +3,6 @@ package fleet
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 )
@@ -47,20 +46,20 @@ func ParseToken(text string) (Token, error) {
 		return bad("it has control characters in it")
 	case !strings.HasPrefix(s, tokenPrefix):
 		return bad("it does not begin with " + tokenPrefix)
-	case !tokenForm.MatchString(s):
+	case !tokenForm().MatchString(s):
 		return bad("it has other characters in it than letters, digits, _ and -, or ends too early")
 	}
 	return Token{secret: &s}, nil
 }
 
 var (
-	tokenForm  = regexp.MustCompile(`^` + tokenPrefix + `[0-9]{2,}-[A-Za-z0-9_-]{4,}$`)
-	secretLike = regexp.MustCompile(`sk-ant-[A-Za-z0-9_-]*`)
+	tokenForm  = lazyRegexp(`^` + tokenPrefix + `[0-9]{2,}-[A-Za-z0-9_-]{4,}$`)
+	secretLike = lazyRegexp(`sk-ant-[A-Za-z0-9_-]*`)
 )
 
 // Redact replaces all in a text that looks like a secret of the service, or like
 // the beginning of one.
-func Redact(text string) string { return secretLike.ReplaceAllString(text, "[token]") }
+func Redact(text string) string { return secretLike().ReplaceAllString(text, "[token]") }
 
 // reveal is the token itself.
 func (t Token) reveal() string {

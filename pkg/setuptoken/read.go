@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/claude-fleet/claude-fleet/pkg/fleet"
 	"github.com/claude-fleet/claude-fleet/pkg/transport"
@@ -17,7 +18,10 @@ type sight struct {
 	retry   bool        // it waits for Enter to go back to the box for the code
 }
 
-var tokenText = regexp.MustCompile(`(?:^|[^A-Za-z0-9_-])(sk-ant-oat[0-9]{2}-[A-Za-z0-9_-]+)(?:$|[^A-Za-z0-9_-])`)
+// tokenText is compiled when it is first asked for: every program would wait for it.
+var tokenText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[^A-Za-z0-9_-])(sk-ant-oat[0-9]{2}-[A-Za-z0-9_-]+)(?:$|[^A-Za-z0-9_-])`)
+})
 
 // read takes the rows of a screen.
 func read(rows []string) sight {
@@ -26,7 +30,7 @@ func read(rows []string) sight {
 		if s.address == "" {
 			s.address = address(row)
 		}
-		if m := tokenText.FindStringSubmatch(row); m != nil {
+		if m := tokenText().FindStringSubmatch(row); m != nil {
 			if t, err := fleet.ParseToken(m[1]); err == nil {
 				s.token = t
 			}

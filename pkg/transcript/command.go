@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -17,18 +16,18 @@ func (r Record) Command() (string, bool) {
 	case r.Type != "user" || r.Origin == human && !strings.HasPrefix(text, "<command-"):
 		return "", false
 	}
-	if m := shellInput.FindStringSubmatch(text); m != nil {
+	if m := shellInput().FindStringSubmatch(text); m != nil {
 		return "!" + strings.TrimSpace(m[1]), true
 	}
 	if !strings.HasPrefix(text, "<command-") {
 		return "", false
 	}
-	name := commandName.FindStringSubmatch(text)
+	name := commandName().FindStringSubmatch(text)
 	if name == nil {
 		return "", false
 	}
 	line := strings.TrimSpace(name[1])
-	if m := commandArgs.FindStringSubmatch(text); m != nil && strings.TrimSpace(m[1]) != "" {
+	if m := commandArgs().FindStringSubmatch(text); m != nil && strings.TrimSpace(m[1]) != "" {
 		line += " " + strings.TrimSpace(m[1])
 	}
 	return line, true
@@ -46,13 +45,13 @@ func (r Record) Output() (text string, shell bool) {
 	}
 	said := r.Text()
 	var parts []string
-	for _, m := range outputs.FindAllStringSubmatch(said, -1) {
+	for _, m := range outputs().FindAllStringSubmatch(said, -1) {
 		// The parts of the expression that did not match are empty.
 		if s := strings.Trim(strings.Join(m[1:], ""), "\n"); s != "" {
 			parts = append(parts, s)
 		}
 	}
-	return ownColours.ReplaceAllString(strings.Join(parts, "\n"), ""), strings.HasPrefix(said, "<bash-")
+	return ownColours().ReplaceAllString(strings.Join(parts, "\n"), ""), strings.HasPrefix(said, "<bash-")
 }
 
 // isOutput tells whether a record holds such output and nothing else.
@@ -74,10 +73,10 @@ func (r Record) isOutput() bool {
 var ownOutput = []string{"<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-stdout>", "<bash-stderr>"}
 
 var (
-	outputs = regexp.MustCompile(`(?s)^<local-command-stdout>(.*)</local-command-stdout>$|^<local-command-stderr>(.*)</local-command-stderr>$|` +
+	outputs = lazyRegexp(`(?s)^<local-command-stdout>(.*)</local-command-stdout>$|^<local-command-stderr>(.*)</local-command-stderr>$|` +
 		`^<bash-stdout>(.*?)</bash-stdout>|<bash-stderr>(.*?)</bash-stderr>$`)
-	ownColours = regexp.MustCompile(`\x1b\[[?]?[0-9;]*[a-zA-Z]`)
+	ownColours = lazyRegexp(`\x1b\[[?]?[0-9;]*[a-zA-Z]`)
 )
 
 // Unframed is a prompt without the frames in which the client puts large pastes.
-func Unframed(prompt string) string { return pasted.ReplaceAllString(prompt, "$2") }
+func Unframed(prompt string) string { return pasted().ReplaceAllString(prompt, "$2") }

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -22,14 +21,14 @@ func Normalise(prompt string) string {
 
 // pasted is the frame in which the client puts a paste that it showed as a
 // placeholder (over 800 characters, or over three lines, in one paste).
-var pasted = regexp.MustCompile(`(?s)\n*<pasted_content id="([0-9a-f]+)">\n(.*?)\n</pasted_content id="([0-9a-f]+)">\n?`)
+var pasted = lazyRegexp(`(?s)\n*<pasted_content id="([0-9a-f]+)">\n(.*?)\n</pasted_content id="([0-9a-f]+)">\n?`)
 
 // What the client writes, as a user or local_command record, for a command that
 // it carries out itself: the name comes first.
 var (
-	commandName = regexp.MustCompile(`(?s)<command-name>(.*?)</command-name>`)
-	commandArgs = regexp.MustCompile(`(?s)<command-args>(.*?)</command-args>`)
-	shellInput  = regexp.MustCompile(`(?s)^<bash-input>(.*)</bash-input>$`)
+	commandName = lazyRegexp(`(?s)<command-name>(.*?)</command-name>`)
+	commandArgs = lazyRegexp(`(?s)<command-args>(.*?)</command-args>`)
+	shellInput  = lazyRegexp(`(?s)^<bash-input>(.*)</bash-input>$`)
 )
 
 // Matches tells whether a record is the prompt that was sent: equal after
