@@ -8,14 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/claude-fleet/claude-fleet/internal/rig"
+	"github.com/claude-fleet/claude-fleet/internal/rig/rigtest"
 	"github.com/claude-fleet/claude-fleet/pkg/fleet"
 )
 
@@ -24,27 +23,11 @@ import (
 // runs of their own: the examples' rig is there only while they run, and only if any
 // was asked for.
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if err := moreAtOnce(); err != nil {
-		fmt.Fprintln(os.Stderr, "set how many tests run at once:", err)
+	if err := rigtest.MoreAtOnce(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
 	os.Exit(testsThenExamples(m))
-}
-
-// testsPerCore is how many tests run at once for each core, unless -parallel says
-// how many. They wait more than they work: for a client to start, for a screen that
-// stays as it is, for a deadline. With twice as many, clients of 200 MB that start at
-// the same time are so slow that the product's own limits are met.
-const testsPerCore = 2
-
-func moreAtOnce() error {
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if given {
-		return nil
-	}
-	return flag.Set("test.parallel", strconv.Itoa(testsPerCore*runtime.GOMAXPROCS(0)))
 }
 
 func testsThenExamples(m *testing.M) int {
