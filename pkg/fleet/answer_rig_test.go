@@ -88,6 +88,7 @@ const (
 // drawn, and of which some give way to another between the look and the key. Every key is on record: none but those towards the label, one Enter, and none at
 // all where the dialog is another.
 func TestAnswerKeys(t *testing.T) {
+	t.Parallel()
 	ask := []struct {
 		file   string
 		labels []string // to be chosen, all of them without more ado

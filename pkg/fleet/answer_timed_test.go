@@ -14,6 +14,7 @@ import (
 // that is, no key reaches another dialog than Down and Up, Enter is pressed once at
 // most, and Answer says how far it came.
 func TestAnswerTimed(t *testing.T) {
+	t.Parallel()
 	swap := fakeclient.Fault{On: fakeclient.OnFile, File: "now", Dialog: fakeclient.DialogQuestion, About: "Which one shall be deleted?"}
 	ask := fakeclient.Fault{On: fakeclient.OnFile, File: "ask", Dialog: fakeclient.DialogQuestion}
 	boxes := fakeclient.Fault{On: fakeclient.OnFile, File: "ask", Dialog: fakeclient.DialogBoxes}
@@ -94,6 +95,7 @@ func TestAnswerTimed(t *testing.T) {
 // TestInterruptTimed interrupts turns at which something comes between the look
 // and the key.
 func TestInterruptTimed(t *testing.T) {
+	t.Parallel()
 	now := func(f fakeclient.Fault) []fakeclient.Fault {
 		f.On, f.File = fakeclient.OnFile, "now"
 		return []fakeclient.Fault{f}

@@ -56,9 +56,10 @@ func awkward() []struct{ prompt, arrives string } {
 // TestSendAwkward holds each of them to exactly one user record that is equal to
 // the byte, by the test's own reading of the client's file.
 func TestSendAwkward(t *testing.T) {
+	t.Parallel()
 	spec := func(name string) rig.HostSpec { return rig.HostSpec{Name: name, Trusted: true, BypassAccepted: true} }
 	r := rigtest.Start(t, spec("alpha"), spec("beta"))
-	f := open(t, r)
+	f := over(t, r)
 	up(t, f)
 	prompts := make(chan struct{ prompt, arrives string })
 	var workers sync.WaitGroup

@@ -90,6 +90,7 @@ func (p chaosPlan) String() string {
 // say must be true: no prompt is lost without being said, doubled, or taken in
 // part or with another's text. Nothing is left on the hosts but the journals.
 func TestChaos(t *testing.T) {
+	t.Parallel()
 	runs, seed := chaosFewRuns, uint64(time.Now().UnixNano())
 	for name, set := range map[string]func(uint64){chaosRunsEnv: func(v uint64) { runs = int(v) }, chaosSeedEnv: func(v uint64) { seed = v }} {
 		if text := os.Getenv(name); text != "" {

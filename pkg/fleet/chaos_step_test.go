@@ -53,6 +53,7 @@ rm -f "$0.armed"
 // TestKillAtEachStep kills the script on the host right before and right behind
 // each thing that it does to the pane, where chance seldom hits.
 func TestKillAtEachStep(t *testing.T) {
+	t.Parallel()
 	bin := buildBinary(t)
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", Trusted: true, BypassAccepted: true, Proxy: true})
 	m := newMachine(t, r, bin, "sender")

@@ -32,6 +32,7 @@ func examineAll(t *testing.T, f *fleet.Fleet) (names []string, reports map[strin
 // TestDoctorReach has hosts that are not reached, each for a reason of its own:
 // the others do not wait for them.
 func TestDoctorReach(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", NoClient: true}, rig.HostSpec{Name: "stopped", NoClient: true}, rig.HostSpec{Name: "frozen", NoClient: true}, rig.HostSpec{Name: "strange", NoClient: true},
 		rig.HostSpec{Name: "changed", NoClient: true}, rig.HostSpec{Name: "slow", NoClient: true}, rig.HostSpec{Name: "stuck", NoClient: true})
 	for path, text := range map[string]string{"slow/bin/claude": "sleep 300", "stuck/bin/df": "sleep 300"} {
@@ -65,7 +66,7 @@ func TestDoctorReach(t *testing.T) {
 	if err := os.WriteFile(r.KnownHosts(), []byte(strings.Join(kept, "")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f := open(t, r, fleet.WithTimeout(25*time.Second))
+	f := over(t, r, fleet.WithTimeout(25*time.Second))
 	names, reports := examineAll(t, f)
 	if len(names) != 7 || slices.Index(names, "alpha") > slices.Index(names, "frozen") {
 		t.Errorf("they came as %q", names)
@@ -121,6 +122,7 @@ func TestDoctorReach(t *testing.T) {
 
 // TestDoctorShells has a login shell of each kind: all checks run behind each.
 func TestDoctorShells(t *testing.T) {
+	t.Parallel()
 	var specs []rig.HostSpec
 	want := map[string]fleet.Severity{}
 	for name, severity := range map[string]fleet.Severity{"bash": fleet.SeverityOK, "dash": fleet.SeverityOK, "zsh": fleet.SeverityOK, "fish": fleet.SeverityNote, "csh": fleet.SeverityNote, "rbash": fleet.SeverityNote} {
@@ -132,7 +134,7 @@ func TestDoctorShells(t *testing.T) {
 		want[name] = severity
 	}
 	r := rigtest.Start(t, specs...)
-	f := open(t, r, fleet.WithTimeout(40*time.Second))
+	f := over(t, r, fleet.WithTimeout(40*time.Second))
 	before := map[string]string{}
 	for _, name := range []string{"bash", "dash", "rbash"} { // the others write files of their own when they start
 		before[name] = everything(t, filepath.Join(r.Dir(), name))

@@ -131,7 +131,7 @@ esac
 			w.script(t, "alpha", "timedatectl", fmt.Sprintf("[ \"$*\" = 'set-ntp true' ] && rm -f '%s'\n", w.path("alpha", "state/ahead")))
 		}
 	}
-	for _, a := range []ail{
+	ails := []ail{
 		{"no workdir", "alpha", "workdir", func(t *testing.T) { w.remove(t, "alpha", app) }, fleet.SeverityFault, "~/alpha-app is not there", "mkdir -p ~/alpha-app"},
 		{"no workdir here", "here", "workdir", func(t *testing.T) { w.remove(t, "here", "home/here-app") }, fleet.SeverityFault, "is not there", "mkdir -p ~/here-app"},
 		{"no repository", "bare", "git", func(t *testing.T) { w.remove(t, "bare", "home/bare-app/.git") }, fleet.SeverityWarning, "no git work tree", "git init"},
@@ -206,20 +206,27 @@ esac
 			unplug("tmux")(t)
 			w.write(t, "bare", home+".local/bin/brew", fmt.Sprintf("#!/bin/sh\n[ \"$*\" = 'install tmux' ] && ln -sf %s '%s'/tmux\n", tmuxPath, bare), 0o755)
 		}, fleet.SeverityFault, "not installed", ".local/bin brew install tmux"},
-	} {
-		t.Run(a.name, func(t *testing.T) { w.cure(t, a) })
 	}
 	if os.Getuid() == 0 { // nobody else can give a file away
-		t.Run("a token of another's", func(t *testing.T) {
-			w.cure(t, ail{host: "alpha", id: "token", plant: func(t *testing.T) {
-				if err := os.Chown(w.path("alpha", home+".config/claude-fleet/env"), 65534, 65534); err != nil {
-					t.Fatal(err)
-				}
-			}, severity: fleet.SeverityFault, what: "belongs to user 65534", remedy: "chown root"})
-		})
+		ails = append(ails, ail{"a token of another's", "alpha", "token", func(t *testing.T) {
+			if err := os.Chown(w.path("alpha", home+".config/claude-fleet/env"), 65534, 65534); err != nil {
+				t.Fatal(err)
+			}
+		}, fleet.SeverityFault, "belongs to user 65534", "chown root"})
 	}
 
-	t.Run("a server of another version", func(t *testing.T) {
+	type part struct {
+		name string
+		do   func(*testing.T)
+	}
+	parts := map[string][]part{} // by their hosts, which know nothing of each other
+	behind := func(host, name string, do func(*testing.T)) {
+		parts[host] = append(parts[host], part{name, do})
+	}
+	for _, a := range ails {
+		behind(a.host, a.name, func(t *testing.T) { w.cure(t, a) })
+	}
+	behind("alpha", "a server of another version", func(t *testing.T) {
 		// The real server stands, and the program refuses it while its socket is there.
 		socket := filepath.Join(alpha.TmuxTmpdir, fmt.Sprintf("tmux-%d", os.Getuid()), "default")
 		w.cure(t, ail{host: "alpha", id: "tmux-server", plant: func(t *testing.T) {
@@ -233,7 +240,7 @@ esac
 			t.Errorf("the old session is gone: %q, %v", out, err)
 		}
 	})
-	t.Run("a unit beside a tmux server", func(t *testing.T) {
+	behind("alpha", "a unit beside a tmux server", func(t *testing.T) {
 		// Without that server there is a command: see the row of a unit that does not run.
 		if _, err := alpha.Tmux(t.Context(), "new-session", "-d", "-s", "beside", "sleep 300"); err != nil {
 			t.Fatal(err)
@@ -247,7 +254,7 @@ esac
 			t.Errorf("active: %+v", f)
 		}
 	})
-	t.Run("a full disk", func(t *testing.T) {
+	behind("alpha", "a full disk", func(t *testing.T) {
 		if f := w.finding(t, "alpha", "disk"); f.Severity == fleet.SeverityFault {
 			t.Fatalf("before: %+v", f)
 		}
@@ -265,13 +272,13 @@ esac
 		}
 		w.remove(t, "alpha", "bin/df")
 	})
-	t.Run("a workdir that git refuses", func(t *testing.T) {
+	behind("bare", "a workdir that git refuses", func(t *testing.T) {
 		w.cure(t, ail{host: "bare", id: "git", plant: func(t *testing.T) {
 			unplug("git")(t)
 			bareBin(t, "git", "GIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec "+gitPath+" \"$@\"\n")
 		}, severity: fleet.SeverityWarning, what: "another account owns it", remedy: "safe.directory"})
 	})
-	t.Run("a client on its own", func(t *testing.T) {
+	behind("here", "a client on its own", func(t *testing.T) {
 		if f := w.finding(t, "here", "sessions"); f.Severity != fleet.SeverityOK {
 			t.Fatalf("before: %+v", f)
 		}
@@ -288,4 +295,12 @@ esac
 			t.Fatalf("after %s: %+v", f.Remedy, after)
 		}
 	})
+	for host, all := range parts {
+		t.Run(host, func(t *testing.T) {
+			t.Parallel()
+			for _, p := range all {
+				t.Run(p.name, p.do)
+			}
+		})
+	}
 }

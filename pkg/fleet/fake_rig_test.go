@@ -28,6 +28,7 @@ func events(t *testing.T, h *rig.Host) []fakeclient.Event {
 // moment, the prompt is submitted once and whole or not at all, Send says which,
 // no turn is interrupted, and no key reaches a dialog.
 func TestSendTimed(t *testing.T) {
+	t.Parallel()
 	const at = fakeclient.OnFile
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	fault := func(f fakeclient.Fault) fakeclient.Script { return fakeclient.Script{Faults: []fakeclient.Fault{f}} }
@@ -160,9 +161,10 @@ func over(t *testing.T, r *rig.Rig, opts ...fleet.Option) *fleet.Fleet {
 // TestSendBehindADialog holds that what was typed beneath a dialog that opened is
 // told, and that the box is as it is said to be once the dialog is gone.
 func TestSendBehindADialog(t *testing.T) {
+	t.Parallel()
 	script := fakeclient.Script{Faults: []fakeclient.Fault{{On: fakeclient.OnTaken, Dialog: fakeclient.DialogPermission}}}
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", Trusted: true, BypassAccepted: true, Fake: &script})
-	f := open(t, r)
+	f := over(t, r)
 	up(t, f)
 	p := person{t: t, r: r, h: r.Host("alpha")}
 	out, err := f.Send(t.Context(), "alpha", "hello there", fleet.SendOptions{ID: "one"})

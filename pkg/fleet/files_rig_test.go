@@ -30,8 +30,9 @@ func (p person) clientFile() string {
 // only that of the client in the pane, whole and of its own process, bears on the
 // verdict.
 func TestStatusBesideFiles(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", Trusted: true, BypassAccepted: true})
-	f := open(t, r)
+	f := over(t, r)
 	up(t, f)
 	p := person{t, r, r.Host("alpha")}
 	p.submits("SAY a first turn")

@@ -18,6 +18,7 @@ var hooks = map[string]any{
 
 // TestSendHook has hooks of the session refuse prompts, and end a turn.
 func TestSendHook(t *testing.T) {
+	t.Parallel()
 	f, p := alpha(t, rig.HostSpec{Settings: map[string]any{"hooks": hooks}})
 	for _, prompt := range []string{"SAY BLOCKME now", "SAY BLOCKME\nin three\nlines", "BLOCKME " + strings.Repeat("a long line of words\n", 120)} {
 		out := sends(t, f, prompt, fleet.SendOptions{}, fleet.Typed)

@@ -63,6 +63,7 @@ func TestInitUnit(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			runtime, err := os.MkdirTemp("/tmp", "run-") // for sockets, whose paths are short
 			if err != nil {
 				t.Fatal(err)

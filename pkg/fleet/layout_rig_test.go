@@ -20,8 +20,9 @@ import (
 // TestSendLayouts sends into panes of several sizes and ways to draw them: short
 // prompts, several lines, long ones. What a pane is too small for is refused.
 func TestSendLayouts(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", Trusted: true, BypassAccepted: true})
-	f := open(t, r)
+	f := over(t, r)
 	p := person{t: t, r: r, h: r.Host("alpha")}
 	p.opens("another", 80, 24, "exec sh") // keeps the server
 	long := strings.TrimSpace(strings.Repeat("a long line goes on and on; ", 50))
@@ -71,6 +72,7 @@ func TestSendLayouts(t *testing.T) {
 // a terminal that shows the session, and that one who only watches is no hindrance
 // but a warning.
 func TestSendBesidePerson(t *testing.T) {
+	t.Parallel()
 	f, p := alpha(t, rig.HostSpec{})
 	cmd := p.h.Command(t.Context(), "tmux", "-u", "attach", "-t", "=claude")
 	cmd.Env = append(cmd.Env, "TERM=xterm-256color")

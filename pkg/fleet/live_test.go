@@ -49,12 +49,13 @@ type live struct {
 // that a person gives who sees the screen, and send must type nothing unless the
 // session is ready with an empty box.
 func TestLive(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t,
 		rig.HostSpec{Name: "alpha"},
 		rig.HostSpec{Name: "beta", Trusted: true, BypassAccepted: true, Env: []string{"TZ=Asia/Kolkata"}},
 		rig.HostSpec{Name: "gamma", Trusted: true, BypassAccepted: true},
 	)
-	patient, impatient := open(t, r, fleet.WithTimeout(time.Minute)), open(t, r, fleet.WithTimeout(5*time.Second))
+	patient, impatient := over(t, r, fleet.WithTimeout(time.Minute)), over(t, r, fleet.WithTimeout(5*time.Second))
 	for host, steps := range map[string][]step{"alpha": turns(), "beta": refusals(), "gamma": ends()} {
 		t.Run(host, func(t *testing.T) {
 			t.Parallel()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/claude-fleet/claude-fleet/internal/rig"
+	"github.com/claude-fleet/claude-fleet/internal/rig/rigtest"
 	"github.com/claude-fleet/claude-fleet/pkg/fleet"
 )
 
@@ -22,7 +23,10 @@ import (
 // runs of their own: the examples' rig is there only while they run, and only if any
 // was asked for.
 func TestMain(m *testing.M) {
-	flag.Parse()
+	if err := rigtest.MoreAtOnce(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
 	os.Exit(testsThenExamples(m))
 }
 

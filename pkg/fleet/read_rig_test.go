@@ -19,8 +19,9 @@ import (
 // TestReadLong reads a conversation of a session that is gone, over SSH. It is
 // long, and a record of 30 MB stands between its turns.
 func TestReadLong(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha"})
-	f := open(t, r, fleet.WithTimeout(time.Minute))
+	f := over(t, r, fleet.WithTimeout(time.Minute))
 	h := r.Host("alpha")
 	path := filepath.Join(h.Home, ".claude", "projects", transcript.Slug(h.Workdir), "0a-1.jsonl")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -57,6 +57,7 @@ func (r report) is(want detect.State, draft string) {
 // TestSendReports goes through the faults that users reported of submitting, each
 // with its smallest input and, beside it, the input that must not be affected.
 func TestSendReports(t *testing.T) {
+	t.Parallel()
 	plain := fleet.SendOptions{}
 	for _, c := range []struct {
 		name   string

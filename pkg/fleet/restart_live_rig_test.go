@@ -157,6 +157,7 @@ func TestRestartReports(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			r := rigtest.Start(t, rig.HostSpec{Name: "alpha", Trusted: true, BypassAccepted: true, Fake: &c.script})
 			f := over(t, r, fleet.WithTimeout(time.Minute))
 			up(t, f)

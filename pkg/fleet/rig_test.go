@@ -112,8 +112,9 @@ func TestStatusDoesNotWait(t *testing.T) {
 // TestStatusWithin holds a host that hangs to its own deadline, and an answer
 // that a deadline cut short to be unreachable for that reason.
 func TestStatusWithin(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha"}, rig.HostSpec{Name: "beta", Proxy: true})
-	f := open(t, r, fleet.WithTimeout(8*time.Second))
+	f := over(t, r, fleet.WithTimeout(8*time.Second))
 	for s := range f.Status(t.Context()) { // both connections are made
 		if s.State != detect.Down {
 			t.Fatalf("%s: %s", s.Host.Name, s.State)

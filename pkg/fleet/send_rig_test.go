@@ -19,7 +19,7 @@ func alpha(t *testing.T, spec rig.HostSpec) (*fleet.Fleet, person) {
 	t.Helper()
 	spec.Name, spec.Trusted, spec.BypassAccepted = "alpha", true, true
 	r := rigtest.Start(t, spec)
-	f := open(t, r)
+	f := over(t, r)
 	up(t, f)
 	return f, person{t: t, r: r, h: r.Host("alpha")}
 }
@@ -63,6 +63,7 @@ func reaches(t *testing.T, r *rig.Rig, prompt string) {
 // TestSendForce interrupts a turn for a prompt, whatever the turn is doing, and
 // nothing else than a turn.
 func TestSendForce(t *testing.T) {
+	t.Parallel()
 	f, p := alpha(t, rig.HostSpec{})
 	for _, turn := range []struct{ name, prompt, shows string }{
 		{"text streams", "HOLD one", "Holding one"},
@@ -116,6 +117,7 @@ func TestSendForce(t *testing.T) {
 // TestSendQueue hands prompts to the client's queue, and takes a ready session
 // as any other send does.
 func TestSendQueue(t *testing.T) {
+	t.Parallel()
 	f, p := alpha(t, rig.HostSpec{})
 	queue := fleet.SendOptions{Queue: true}
 	if out := sends(t, f, "HOLD one", queue, fleet.Accepted); out.Record == "" {
@@ -141,6 +143,7 @@ func TestSendQueue(t *testing.T) {
 // TestSendQueueTakenBack has a person take a prompt back out of the queue: it is
 // not said to wait there any more, and not waited for.
 func TestSendQueueTakenBack(t *testing.T) {
+	t.Parallel()
 	f, p := alpha(t, rig.HostSpec{})
 	sends(t, f, "HOLD one", fleet.SendOptions{}, fleet.Accepted)
 	is(t, f, detect.Busy, "")
@@ -162,6 +165,7 @@ func TestSendQueueTakenBack(t *testing.T) {
 // TestWaitTurnBrokenOff has the client killed in the middle of a turn, and brought
 // up again: the session is ready, and the turn has not ended well.
 func TestWaitTurnBrokenOff(t *testing.T) {
+	t.Parallel()
 	f, p := alpha(t, rig.HostSpec{})
 	out := sends(t, f, "HOLD one", fleet.SendOptions{ID: "one"}, fleet.Accepted)
 	is(t, f, detect.Busy, "")
@@ -185,6 +189,7 @@ func TestWaitTurnBrokenOff(t *testing.T) {
 
 // TestSendReplaceDraft puts a person's draft aside and back, whole.
 func TestSendReplaceDraft(t *testing.T) {
+	t.Parallel()
 	f, p := alpha(t, rig.HostSpec{})
 	replace := fleet.SendOptions{ReplaceDraft: true}
 	drafts := []string{"half a thought", "a draft\nof three\nlines; and $HOME"}
@@ -234,6 +239,7 @@ func TestSendReplaceDraft(t *testing.T) {
 
 // TestSendVim sends to a box in vim mode, whichever mode it is in.
 func TestSendVim(t *testing.T) {
+	t.Parallel()
 	f, p := alpha(t, rig.HostSpec{State: map[string]any{"editorMode": "vim"}})
 	sends(t, f, "into INSERT", fleet.SendOptions{}, fleet.Accepted)
 	reaches(t, p.r, "into INSERT")
@@ -255,6 +261,7 @@ func TestSendVim(t *testing.T) {
 
 // TestSendCommands sends what the client takes for commands of its own.
 func TestSendCommands(t *testing.T) {
+	t.Parallel()
 	f, p := alpha(t, rig.HostSpec{})
 	dir := filepath.Join(p.h.Home, ".claude", "commands")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

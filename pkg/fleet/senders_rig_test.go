@@ -19,8 +19,9 @@ const crowdLimit = 6 * time.Minute
 // TestManySenders has eight senders in one process at one session. Each goes on
 // while it is refused, and nothing else. All prompts arrive whole and once.
 func TestManySenders(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", Trusted: true, BypassAccepted: true})
-	f := open(t, r, fleet.WithTimeout(time.Minute))
+	f := over(t, r, fleet.WithTimeout(time.Minute))
 	up(t, f)
 	var all sync.WaitGroup
 	var prompts []string
@@ -70,6 +71,7 @@ func arrived(t *testing.T, r *rig.Rig, host string, prompts []string, apart bool
 // each, send three prompts one after the other to one session over SSH: at first
 // to one that is ready, and then into the client's own queue behind a turn.
 func TestManyMachines(t *testing.T) {
+	t.Parallel()
 	bin := buildBinary(t)
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", Trusted: true, BypassAccepted: true})
 	machines := []machine{newMachine(t, r, bin, "one"), newMachine(t, r, bin, "two")}
@@ -140,8 +142,9 @@ func (m machine) until(t *testing.T, stdin string, args ...string) said {
 // takes a slow sender for a dead one: it is typed once, and both say so, although
 // its turn runs by the time the second one looks.
 func TestSendTwins(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", Trusted: true, BypassAccepted: true})
-	f := open(t, r, fleet.WithTimeout(time.Minute))
+	f := over(t, r, fleet.WithTimeout(time.Minute))
 	up(t, f)
 	for round := range 3 {
 		hold := fmt.Sprintf("twins%dq", round)

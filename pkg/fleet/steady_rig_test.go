@@ -101,8 +101,9 @@ func (f frames) looks(t *testing.T) string {
 
 // TestTornFrame has the product look at a client that is in the middle of drawing.
 func TestTornFrame(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", NoClient: true})
-	f := open(t, r, fleet.WithTimeout(time.Minute))
+	f := over(t, r, fleet.WithTimeout(time.Minute))
 	for _, c := range []struct {
 		name    string
 		program string // "" for the client's name
@@ -133,13 +134,13 @@ func TestTornFrame(t *testing.T) {
 // TestTornFrameHoldsUpNobody has a torn and a whole screen on one machine: the
 // whole one is told before the other is looked at again.
 func TestTornFrameHoldsUpNobody(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", NoClient: true})
 	h := r.Host("alpha")
 	shown := showFrames(t, h, "claude", "", frameTorn, frameWhole)
 	if _, err := h.Tmux(t.Context(), "new-session", "-d", "-s", "sure", "exec sh"); err != nil {
 		t.Fatal(err)
 	}
-	open(t, r) // for its environment
 	table := &fleet.Table{}
 	for _, session := range []string{"claude", "sure"} {
 		table.Hosts = append(table.Hosts, fleet.Host{Name: session, Session: session, Workdir: "~", Transport: fleet.TransportSSH,

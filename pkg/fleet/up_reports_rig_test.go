@@ -119,6 +119,7 @@ func TestUpReports(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			r := rigtest.Start(t, rig.HostSpec{Name: "alpha", Trusted: true, BypassAccepted: true, Fake: &fakeclient.Script{}, Env: c.env})
 			c.do(report{t, over(t, r), person{t: t, r: r, h: r.Host("alpha")}})
 		})

@@ -19,12 +19,13 @@ import (
 // TestWait has hosts that become ready one after the other, one that asks for a
 // person, and one that is dead: each is told when it is so, and holds up nobody.
 func TestWait(t *testing.T) {
+	t.Parallel()
 	r := rigtest.Start(t,
 		rig.HostSpec{Name: "alpha", Trusted: true, BypassAccepted: true},
 		rig.HostSpec{Name: "beta"},
 		rig.HostSpec{Name: "gamma"},
 	)
-	f := open(t, r, fleet.WithTimeout(time.Minute))
+	f := over(t, r, fleet.WithTimeout(time.Minute))
 	hosts, err := f.Select("alpha", "beta", "gamma")
 	if err != nil {
 		t.Fatal(err)
