@@ -37,7 +37,7 @@ func formOf(text string) fileForm {
 
 // yamlLine matches a line that only a mapping of YAML has: a key, its colon and no
 // more, or a value that is no column.
-var yamlLine = regexp.MustCompile(`^(---|[A-Za-z0-9_"'.-]+:([ \t]+[^ \t]+)?[ \t]*)$`)
+var yamlLine = lazyRegexp(`^(---|[A-Za-z0-9_"'.-]+:([ \t]+[^ \t]+)?[ \t]*)$`)
 
 // foreignForm names the format of a file that is neither of ours by its first line
 // that says anything; empty where that line may be one of ours. A host in columns
@@ -48,7 +48,7 @@ func foreignForm(text string) (name string, line int) {
 	switch {
 	case strings.HasPrefix(first, "{"):
 		return "JSON", form.line
-	case !form.toml && yamlLine.MatchString(first):
+	case !form.toml && yamlLine().MatchString(first):
 		return "YAML", form.line
 	}
 	return "", form.line

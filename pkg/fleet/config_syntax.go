@@ -14,7 +14,7 @@ var statedTwice = lazyRegexp(`^Key '(.*)' (has|was) already `)
 
 // typographic matches what it says of a value that begins with a quote that a word
 // processor made.
-var typographic = regexp.MustCompile(`^expected value but found '[“”„‟«»‘’‚]'`)
+var typographic = lazyRegexp(`^expected value but found '[“”„‟«»‘’‚]'`)
 
 // addSyntax reports what the TOML package could not read.
 func addSyntax(p *problems, text string, form fileForm, err error) {
@@ -37,7 +37,7 @@ func addSyntax(p *problems, text string, form fileForm, err error) {
 	switch {
 	case words >= fewestColumns && words <= len(oldColumns) && !strings.ContainsAny(line, `[]="'{}`):
 		f.hint = fmt.Sprintf("line %d made this file TOML; a host in columns cannot be mixed in", form.line)
-	case typographic.MatchString(f.msg):
+	case typographic().MatchString(f.msg):
 		f.hint = `put text in plain quotes, as in "text"`
 	case strings.HasPrefix(f.msg, "expected '.' or '=', but got ':'"):
 		f.hint = `write KEY = "text"`
