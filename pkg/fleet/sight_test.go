@@ -261,3 +261,22 @@ func (m *sightMachine) kill(pid int, sig syscall.Signal) {
 		m.t.Fatal(err)
 	}
 }
+
+// FuzzSight holds that nothing makes the reader panic, and that what it gives is no
+// whole table unless ps ended well. NONCE stands for the sight's nonce.
+func FuzzSight(f *testing.F) {
+	for _, seed := range []string{
+		"", "NONCE clients\n", "NONCE clients\nNONCE processes\n1 0 -1 S init\nNONCE 0\n", "NONCE clients\nNONCE processes\n1 0 -1 S init\nNONCE 1\n", "NONCE clients\nNONCE processes\n1 0 -1 S init\n",
+		"NONCE processes\nNONCE clients\nNONCE 0\n", "NONCE processes\nNONCE 0", "x\nNONCE clients\ny",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, out string) {
+		s := newSight(nil, false, "a")
+		found := s.parse(transport.Section{Out: []byte(strings.ReplaceAll(out, "NONCE", s.nonce)), Ran: true})
+		if found.whole && !strings.Contains(out, "NONCE 0\n") {
+			t.Errorf("%q is whole", out)
+		}
+		_ = found.judged("a")
+	})
+}

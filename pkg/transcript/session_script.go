@@ -115,7 +115,8 @@ BEGIN {
   for (i = 1; i < ARGC; i++) { pid = ARGV[i]; sub(/^.*\//, "", pid); sub(/\.json$/, "", pid); client(ARGV[i], pid) }
   k = split(due, p, " "); for (i = 1; i <= k; i++) if (!(p[i] in covered)) print n " lone " p[i]
   print n " asked"
-  printf "%s", said
+  ORS = "" # printf may have a limit
+  print said
 }
 `
 
