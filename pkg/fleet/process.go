@@ -38,12 +38,19 @@ func parseProcesses(s transport.Section) processes {
 		if err != nil {
 			continue
 		}
-		p := process{stat: f[3], name: path.Base(strings.TrimPrefix(f[4], "-"))}
+		p := process{stat: f[3], name: programName(f[4])}
 		p.parent, _ = strconv.Atoi(f[1])
 		p.foreground, _ = strconv.Atoi(f[2])
 		table[pid] = p
 	}
 	return table
+}
+
+// programName is what a table calls a process, without its folder, the dash of a
+// login shell, and what stands behind a blank.
+func programName(name string) string {
+	word, _, _ := strings.Cut(name, " ")
+	return path.Base(strings.TrimPrefix(word, "-"))
 }
 
 // under tells whether a process is root or descends from it.

@@ -40,27 +40,49 @@ func newSight(last *sighted, whole bool, sessions ...string) sight {
 	var b [8]byte
 	// crypto/rand.Read never fails: it ends the program instead.
 	_, _ = rand.Read(b[:])
-	s := sight{panes: tmux.NewQuery(sessions...), clients: transcript.NewQuery(), whole: whole, nonce: "fleet" + hex.EncodeToString(b[:])}
+	s := sight{panes: tmux.NewQuery(sessions...), clients: transcript.NewQuery().Under(tmux.PanePIDs, tmux.DuePIDs), whole: whole, nonce: "fleet" + hex.EncodeToString(b[:])}
 	if last != nil {
 		s.panes, s.clients = s.panes.After(last.snap), s.clients.Knowing(last.sessions)
 	}
 	return s
 }
 
-// fragment is the sh text of the sight.
+// fragment is the sh text of the sight. Where every pane asked for has its client,
+// nobody asks for the processes; without panes nobody asks for anything more.
 func (s sight) fragment() string {
-	return fmt.Sprintf("(%s)\nprintf '%[2]s\\n'\n(%[3]s)\nprintf '%[2]s\\n'\n%[4]s", s.panes.Fragment(), s.nonce, s.clients.Fragment(), processFragment)
+	lone := `[ -n "$` + transcript.LonePIDs + `" ]`
+	if s.whole {
+		lone = ":"
+	}
+	return fmt.Sprintf(`%[1]sif [ -n "$%[2]s" ]; then
+printf '%[3]s clients\n'
+%[4]sif %[5]s; then
+printf '%[3]s processes\n'
+%[6]s
+printf '%[3]s %%s\n' "$?"
+fi
+fi
+`, s.panes.Fragment(), tmux.PanePIDs, s.nonce, s.clients.Fragment(), lone, processFragment)
 }
 
 // parse reads what the fragment printed.
 func (s sight) parse(out transport.Section) sighted {
-	parts := bytes.SplitN(out.Out, []byte(s.nonce+"\n"), 3)
-	for len(parts) < 3 {
-		parts = append(parts, nil)
+	rest, ended, all := bytes.Cut(out.Out, []byte(s.nonce+" processes\n"))
+	panes, clients, _ := bytes.Cut(rest, []byte(s.nonce+" clients\n"))
+	var found sighted
+	found.snap, found.tmuxErr = tmuxAnswer(s.panes.Parse(panes))
+	found.sessions = s.clients.Parse(clients)
+	if all {
+		if table, code, _ := bytes.Cut(ended, []byte(s.nonce+" ")); string(code) == "0\n" {
+			found.table, found.whole = parseProcesses(transport.Section{Out: table, Ran: true}), true
+		}
+		return found
 	}
-	found := sighted{whole: true}
-	found.snap, found.tmuxErr = tmuxAnswer(s.panes.Parse(parts[0]))
-	found.sessions = s.clients.Parse(parts[1])
-	found.table = parseProcesses(transport.Section{Out: parts[2], Ran: out.Ran, ExitCode: out.ExitCode})
+	found.table = processes{}
+	for _, c := range found.sessions {
+		for _, p := range c.Line {
+			found.table[p.PID] = process{parent: p.Parent, foreground: p.Foreground, stat: p.State, name: programName(p.Name)}
+		}
+	}
 	return found
 }

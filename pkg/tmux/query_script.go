@@ -9,8 +9,13 @@ import (
 
 // PanePIDs is the shell variable in which a query's fragment leaves the process
 // ids of the panes that it found in the sessions asked for, with blanks between
-// them: those of panes whose process runs. It holds digits and blanks alone.
-const PanePIDs = "fleet_panes"
+// them: those of panes whose process runs. DuePIDs has those of them which tell
+// what a session's program does: of a session in which one pane was launched, that
+// pane; of any other, all of them.
+const (
+	PanePIDs = "fleet_panes"
+	DuePIDs  = "fleet_due"
+)
 
 // After is the query for a machine of which an earlier one, for whichever
 // sessions, gave last. It finds the same as without, and also takes one tmux client
@@ -61,7 +66,7 @@ func (q Query) first() (commands, panes, fronts []string) {
 	}
 	commands = []string{
 		"display-message -p '" + q.nonce + " server #{version}'",
-		list("list", "#{pane_pid}", "#{pane_id}", "#{pane_dead}.#{window_active}.#{pane_active}", "#{session_name}"),
+		list("list", "#{pane_pid}", "#{pane_id}", "#{pane_dead}.#{window_active}.#{pane_active}.#{?"+LaunchedOption+",1,0}", "#{session_name}"),
 		"display-message -p '" + q.nonce + " listed'",
 		list("pane", paneFormat...),
 		list("about", "#{pane_id}", "#{"+LaunchedOption+"}", "#{"+endedOption+"}", "#{"+noteOption+"}", "#{"+LockOption+"}", "#{pane_current_command}"),
@@ -101,7 +106,7 @@ func (q Query) Fragment() string {
 		words.WriteString(" " + transport.Quote(c))
 	}
 	for i, s := range fronts {
-		fronts[i] = "?.1.1" + s
+		fronts[i] = "?.1.1.?" + s
 	}
 	unnamed := `[ "$fleet_heard" != named ]`
 	if q.all { // whoever asks for all may judge the program
@@ -115,10 +120,10 @@ func (q Query) Fragment() string {
 
 // queryScript is the fragment, with words to be replaced. The loop ends behind the
 // records that are made for it.
-const queryScript = `fleet_panes=
+const queryScript = `fleet_panes= fleet_due=
 fleet_ask() { printf '%s\n'COMMANDS | tmux -u source-file -; }
 fleet_read() {
-  fleet_heard= fleet_panes= fleet_more=
+  fleet_heard= fleet_panes= fleet_more= fleet_due= fleet_session= fleet_all= fleet_launched=
   set -f
   IFS='
 '
@@ -130,15 +135,29 @@ fleet_read() {
       IFS='	'
       set -- $fleet_line
       case $6 in WANTED) ;; *) continue ;; esac
-      case $5 in 1.*) ;; *) fleet_panes="$fleet_panes $3" ;; esac
+      [ "$6" = "$fleet_session" ] || fleet_next
+      fleet_session=$6
+      case $5 in
+      1.*) ;;
+      *.1) fleet_panes="$fleet_panes $3" fleet_launched="$fleet_launched $3" ;;
+      *) fleet_panes="$fleet_panes $3" fleet_all="$fleet_all $3" ;;
+      esac
       case $5$6 in FRONTS) continue ;; esac
       case ' PANES ' in *" $4 "*) continue ;; esac
       fleet_more="$fleet_more $4" ;;
     'NONCE listed') break ;;
     esac
   done
+  fleet_next
   set +f
   unset IFS
+}
+fleet_next() {
+  case $fleet_launched in
+  ''|' '*' '*) fleet_due="$fleet_due$fleet_launched$fleet_all" ;;
+  *) fleet_due="$fleet_due$fleet_launched" ;;
+  esac
+  fleet_all= fleet_launched=
 }
 if command -v tmux >/dev/null 2>&1; then
   fleet_out=$(fleet_ask 2>/dev/null)

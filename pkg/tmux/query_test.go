@@ -3,6 +3,7 @@ package tmux
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -191,27 +192,32 @@ func TestQueryShells(t *testing.T) {
 	dead := m.pane("dead", "sleep", "1000")
 	m.tmux("set-option", "-p", "-t", dead, "remain-on-exit", "on", ";", "respawn-pane", "-k", "-t", dead, "exit 7")
 	m.eventually("it is dead", func() (bool, string) { p := m.only("dead"); return p.Dead, string(p.Screen) })
+	both := m.pane("both", "sleep", "1000")
+	m.tmux("new-window", "-d", "-t", "=both:", "exec sleep 1000")
+	m.tmux("set-option", "-p", "-t", both, LaunchedOption, "1700000000")
+	launched := m.tmux("display-message", "-p", "-t", both, "#{pane_pid}")
+	beside := m.tmux("display-message", "-p", "-t", "=both:1", "#{pane_pid}")
 	pids := strings.Fields(m.tmux("list-panes", "-s", "-t", "=work:", "-F", "#{pane_pid}"))
 	for sh, words := range envShells(t) {
 		var last Snapshot
 		for _, again := range []bool{false, true} {
-			q := NewQuery("work", "dead", "none")
+			q := NewQuery("work", "dead", "none", "both")
 			if again {
 				q = q.After(last)
 			}
-			cmd := exec.Command(words[0], append(words[1:], "-c", q.Fragment()+"\nprintf 'PIDS%s ' \"$"+PanePIDs+"\"; set -- a' 'b; IFS=; printf '%s' \"$#\" *.txt")...)
+			cmd := exec.Command(words[0], append(words[1:], "-c", q.Fragment()+"\nprintf 'PIDS%s,%s ' \"$"+PanePIDs+"\" \"$"+DuePIDs+"\"; set -- a' 'b; IFS=; printf '%s' \"$#\" *.txt")...)
 			cmd.Dir = m.home
 			out, err := cmd.Output()
 			if err != nil {
 				t.Fatalf("%s: %v", sh, err)
 			}
 			out, rest, _ := bytes.Cut(out, []byte("PIDS"))
-			if want := " " + strings.Join(pids, " ") + " 1work.txt"; string(rest) != want {
+			if want := fmt.Sprintf(" %s %s %s,", launched, beside, strings.Join(pids, " ")) + fmt.Sprintf(" %s %s 1work.txt", launched, strings.Join(pids, " ")); string(rest) != want {
 				t.Errorf("%s: it leaves %q, want %q", sh, rest, want)
 			}
 			snap, err := q.Parse(out)
-			if err != nil || len(snap.Panes) != 3 || snap.Panes[0].ID != dead || snap.Panes[1].ID != id || !bytes.HasPrefix(snap.Panes[1].Screen, []byte("flüssig 日本 \\ `x`")) ||
-				snap.Panes[2].ID != second || snap.Panes[2].Screen == nil {
+			if err != nil || len(snap.Panes) != 5 || snap.Panes[2].ID != dead || snap.Panes[3].ID != id || !bytes.HasPrefix(snap.Panes[3].Screen, []byte("flüssig 日本 \\ `x`")) ||
+				snap.Panes[4].ID != second || snap.Panes[4].Screen == nil {
 				t.Errorf("%s: %+v, %v", sh, snap, err)
 			}
 			last = snap

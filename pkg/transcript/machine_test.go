@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,6 +30,59 @@ type account struct {
 // the transport runs here.
 var posixShells = []string{"", "bash"}
 
+// kits are the programs that an account may have, "SHELL/AWK", or "SHELL/AWK/LACK"
+// where it lacks a program. A machine has some of them.
+func kits(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	for _, sh := range []string{"dash", "bash --posix", "busybox sh", "mksh", "ksh", "zsh --emulate sh"} {
+		if _, err := exec.LookPath(strings.Fields(sh)[0]); err == nil {
+			found = append(found, sh+"/awk")
+		}
+	}
+	if len(found) < 2 {
+		t.Fatal("scripts/setup test installs dash and bash")
+	}
+	for _, awk := range []string{"mawk", "gawk", "gawk --posix", "original-awk", "busybox awk"} {
+		if _, err := exec.LookPath(strings.Fields(awk)[0]); err == nil {
+			found = append(found, "dash/"+awk)
+		}
+	}
+	return append(found, "dash/false", "dash/awk/stat", "dash/awk/tail", "dash/false/stat")
+}
+
+// installed tells whether a machine has the shell of a kit.
+func installed(kit string) bool {
+	if kit == "" {
+		return true
+	}
+	_, err := exec.LookPath(strings.FieldsFunc(kit, func(r rune) bool { return r == ' ' || r == '/' })[0])
+	return err == nil
+}
+
+// uses puts a kit into the account.
+func (a *account) uses(kit string) {
+	a.t.Helper()
+	dir := filepath.Join(a.t.TempDir(), "kit")
+	a.mkdir(dir)
+	a.t.Setenv("PATH", dir+":"+strings.Join(slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(d string) bool { return filepath.Base(d) == "kit" }), ":"))
+	if kit == "" {
+		return
+	}
+	words := append(strings.Split(kit, "/"), "")
+	a.sh = words[0]
+	put := func(name, text string) { writeProgram(a.t, filepath.Join(dir, name), "#!/bin/sh\n"+text+"\n") }
+	if words[1] != "awk" {
+		put("awk", "exec "+words[1]+` "$@"`)
+	}
+	switch words[2] {
+	case "stat":
+		put("stat", "exit 1")
+	case "tail": // one that takes a single file, as POSIX has it
+		put("tail", `case $1 in -c) [ $# -eq 3 ] || exit 1 ;; esac; exec /usr/bin/tail "$@"`)
+	}
+}
+
 func newAccount(t *testing.T) *account {
 	t.Helper()
 	home := t.TempDir()
@@ -47,6 +101,28 @@ func (a *account) write(name, text string) string {
 		a.t.Fatal(err)
 	}
 	return path
+}
+
+// path is where a file is; one that is named whole is there.
+func (a *account) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(a.base, name)
+}
+
+func (a *account) mkdir(name string) {
+	a.t.Helper()
+	if err := os.MkdirAll(a.path(name), 0o700); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func (a *account) rename(from, to string) {
+	a.t.Helper()
+	if err := os.Rename(a.path(from), a.path(to)); err != nil {
+		a.t.Fatal(err)
+	}
 }
 
 // age makes a file so old.
@@ -78,8 +154,9 @@ func (a *account) run(fragment string) []byte {
 		}
 		out = res.Stdout
 	} else {
-		cmd := exec.CommandContext(ctx, a.sh, "-c", sections.Script())
-		cmd.Args[0] = "sh"
+		words := strings.Fields(a.sh)
+		cmd := exec.CommandContext(ctx, words[0], append(words[1:], "-c", sections.Script())...)
+		cmd.WaitDelay = time.Second
 		var err error
 		if out, err = cmd.Output(); err != nil {
 			a.t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -30,12 +29,27 @@ type Session struct {
 	// has no conversation yet.
 	Tail []Record
 	Size int64
+	// Line is the process and those that it descends from, up to the first that
+	// Query.Under names; empty for one that is not alive or descends from none.
+	Line []Process
+	file file
+}
+
+// Process is a row of a machine's process table.
+type Process struct {
+	PID, Parent int
+	Foreground  int    // the process group that has its terminal
+	State, Name string // as Linux says: "S", "claude"
 }
 
 // Query is one look at the session files of a machine's account: a fragment of
 // sh, and the reader of what it prints, with a nonce of its own so that nothing
 // in a file can pass for a record.
-type Query struct{ nonce string }
+type Query struct {
+	nonce      string
+	panes, due string             // shell variables, see Under; empty for every client
+	known      map[string]Session // by the id of the conversation
+}
 
 // NewQuery returns a query.
 func NewQuery() Query {
@@ -65,55 +79,34 @@ const told = `"type":"(user|assistant|system|queue-operation|queued_command|hook
 // onlyTurns keeps those records.
 const onlyTurns = `LC_ALL=C grep -a -E '` + told + `'`
 
-// Fragment is the sh text of the query. The start time of a process is field
-// 22 of its stat file, counted behind the parenthesis that closes its name;
-// without /proc only whether it lives is known.
-func (q Query) Fragment() string {
-	return configDir + fmt.Sprintf(`
-for f in "$base"/sessions/*.json; do
-  [ -f "$f" ] || continue
-  pid=${f##*/}; pid=${pid%%.json}
-  case $pid in ''|*[!0-9]*) continue ;; esac
-  start=gone
-  if [ -r "/proc/$pid/stat" ]; then
-    stat=$(cat "/proc/$pid/stat" 2>/dev/null); set -f; set -- ${stat##*) }; set +f
-    start=${20:-gone}
-  elif [ ! -d /proc/self ] && kill -0 "$pid" 2>/dev/null; then start=alive
-  fi
-  printf '%[1]s session %%s %%s\n' "$pid" "$start"
-  head -c 16384 "$f" | tr -d '\n'; echo
-  [ "$start" != gone ] || continue
-  id=$(LC_ALL=C sed -n 's/.*"sessionId" *: *"\([0-9a-zA-Z-]*\)".*/\1/p' "$f" | head -n 1)
-  [ -n "$id" ] || continue
-  t=$(newest "$id")
-  [ -f "$t" ] || continue
-  printf '%[1]s tail %%s\n' "$(wc -c < "$t" | tr -d ' ')"
-  tail -c %[2]d "$t" | %[3]s | tail -n 12
-done
-:
-`, q.nonce, tailBytes, onlyTurns)
-}
-
 // Parse reads what the fragment printed. Files that are no JSON objects, as
 // when the client is in the middle of writing one, are passed over.
 func (q Query) Parse(out []byte) []Session {
 	var sessions []Session
-	var open *Session // whose tail comes; nil when its file could not be read
-	var pid, start string
+	open := -1 // of which processes come; none when its file could not be read
+	var pid, start, id string
 	section := ""
+	files, tails := map[string]file{}, map[string][]Record{}
 	for line := range bytes.Lines(out) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
-		if rest, ok := bytes.CutPrefix(line, []byte(q.nonce+" ")); ok {
-			kind, value, _ := strings.Cut(string(rest), " ")
+		if rest, ok := bytes.CutPrefix(line, []byte(q.nonce)); ok && len(rest) > 0 {
+			kind, value, _ := strings.Cut(string(rest[1:]), string(rest[:1]))
 			section = kind
 			switch kind {
 			case "session":
-				open = nil
+				open = -1
 				pid, start, _ = strings.Cut(value, " ")
-			case "tail":
-				if open != nil {
-					open.Size, _ = strconv.ParseInt(value, 10, 64)
+			case "process":
+				if p, ok := parseProcess(value); ok && open >= 0 {
+					sessions[open].Line = append(sessions[open].Line, p)
 				}
+			case "file":
+				if id, f, ok := parseFile(value); ok {
+					files[id] = f
+				}
+			case "tail":
+				id = value
+				tails[id] = nil
 			}
 			continue
 		}
@@ -123,13 +116,28 @@ func (q Query) Parse(out []byte) []Session {
 			// A file that is not named after its process tells nothing: the process
 			// that was looked at is another.
 			if s, ok := parseSession(line, start); ok && strconv.Itoa(s.PID) == pid {
+				open = len(sessions)
 				sessions = append(sessions, s)
-				open = &sessions[len(sessions)-1]
 			}
 		case "tail":
-			if r, ok := ParseRecord(line); ok && open != nil {
-				open.Tail = append(open.Tail, r)
+			if r, ok := ParseRecord(line); ok {
+				tails[id] = append(tails[id], r)
 			}
+		}
+	}
+	for i := range sessions {
+		s := &sessions[i]
+		f, found := files[s.ID]
+		tail, read := tails[s.ID]
+		known, same := q.known[s.ID]
+		switch {
+		case !s.Alive:
+			s.Line = nil
+		case !found:
+		case read:
+			s.Tail, s.Size, s.file = tail, f.size, f
+		case same && f.mark != "" && known.file.mark == f.mark:
+			s.Tail, s.Size, s.file = known.Tail, f.size, f
 		}
 	}
 	return sessions

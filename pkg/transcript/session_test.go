@@ -23,10 +23,10 @@ func TestQuery(t *testing.T) {
 	start := startOf(t, me)
 	dead := deadPID(t)
 	parent := os.Getppid()
-	for _, sh := range posixShells {
+	for _, sh := range append([]string{""}, kits(t)...) {
 		t.Run("sh is "+sh, func(t *testing.T) {
 			a := newAccount(t)
-			a.sh = sh
+			a.uses(sh)
 			file := func(pid int) string { return "sessions/" + strconv.Itoa(pid) + ".json" }
 			a.write(file(me), sample(t, me, sampleID, start))
 			a.write(file(dead), sample(t, dead, "0000-dead", "487143"))
@@ -148,11 +148,14 @@ func TestQueryTails(t *testing.T) {
 func TestQueryHalfWritten(t *testing.T) {
 	q := NewQuery()
 	n := q.nonce
-	out := n + " session 7 70\n" + `{"pid":7,"sessionId":"a","procStart":"70"}` + "\n" + n + " tail 100\n" + prompt("1", "/a", "one") +
-		n + " session 8 80\n" + `{"pid":8,"sessionId":"b","pro` + "\n" + n + " tail 999\n" + prompt("2", "/a", "two") +
-		n + " session 9 90\n" + `{"pid":10,"sessionId":"c","procStart":"90"}` + "\n" + n + " tail 999\n" + prompt("3", "/a", "three")
+	file := func(id string) string { return n + "\tfile\t100\t7\t1\t1.5\t1\t/p/" + id + ".jsonl\n" }
+	out := file("a") + file("b") + file("c") +
+		n + " session 7 70\n" + `{"pid":7,"sessionId":"a","procStart":"70"}` + "\n" + n + " process 7 1 7 S claude\n" +
+		n + " session 8 80\n" + `{"pid":8,"sessionId":"b","pro` + "\n" + n + " process 8 1 7 S claude\n" +
+		n + " session 9 90\n" + `{"pid":10,"sessionId":"c","procStart":"90"}` + "\n" + n + " process 9 1 7 S claude\n" +
+		n + " tail a\n" + prompt("1", "/a", "one") + n + " tail b\n" + prompt("2", "/a", "two") + n + " tail c\n" + prompt("3", "/a", "three")
 	sessions := q.Parse([]byte(out))
-	if len(sessions) != 1 || sessions[0].Size != 100 || len(sessions[0].Tail) != 1 || sessions[0].Tail[0].ID != "1" || !sessions[0].Alive {
+	if len(sessions) != 1 || sessions[0].Size != 100 || len(sessions[0].Tail) != 1 || sessions[0].Tail[0].ID != "1" || !sessions[0].Alive || len(sessions[0].Line) != 1 {
 		t.Errorf("%+v", sessions)
 	}
 }
@@ -186,16 +189,23 @@ func TestConfigDir(t *testing.T) {
 // the query's nonce.
 func FuzzQueryParse(f *testing.F) {
 	for _, seed := range []string{
-		"", "NONCE", "NONCE \n", "NONCE session 7 70\n{\"pid\":7}\n\nNONCE tail 5\n{\"type\":\"user\"}\n", "NONCE session 5\nNONCE tail 3\n{\"type\":\"user\"}\n",
+		"", "NONCE", "NONCE \n", "NONCE session 7 70\n{\"pid\":7,\"sessionId\":\"a\"}\nNONCE process 7 1 7 S a b\n\nNONCE\tfile\t5\t7\t1\t1.5\t1\t/p/a.jsonl\nNONCE tail a\n{\"type\":\"user\"}\n", "NONCE session 5\nNONCE tail 3\n{\"type\":\"user\"}\n",
+		"NONCE process 7 1 7 S a\nNONCE\tfile\t\t\t\t\t\t\nNONCE\tfile\t1\t1\t1\t1\t1\t/p/$(x).jsonl\n", "NONCE session 7 70\n{\"pid\":7}\nNONCE process 7 1\n", "NONCE\n", "NONCE\t\n",
 		"NONCE tail 3\n{\"type\":\"user\"}\n", "NONCE session 7 gone\n{\"pid\":-7}\n", "NONCE session 7 alive\n[]\n", "NONCE x \"cwd\":\"/a\"\n", "NONCE \n\n", "NONCE x \"cwd\":\"/\n",
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, out string) {
 		q, past := NewQuery(), NewPastQuery("/a")
-		for _, s := range q.Parse([]byte(strings.ReplaceAll(out, "NONCE", q.nonce))) {
-			if s.PID <= 0 {
+		sessions := q.Parse([]byte(strings.ReplaceAll(out, "NONCE", q.nonce)))
+		for _, s := range sessions {
+			if s.PID <= 0 || !s.Alive && (len(s.Line) > 0 || len(s.Tail) > 0) {
 				t.Errorf("%+v", s)
+			}
+		}
+		for id, s := range q.Knowing(sessions).known {
+			if safeID(id) != id || strings.ContainsAny(s.file.mark, "'\n\t$`\"\\") {
+				t.Errorf("%q %q would go into a script", id, s.file.mark)
 			}
 		}
 		for _, id := range past.Parse([]byte(strings.ReplaceAll(out, "NONCE", past.nonce))) {

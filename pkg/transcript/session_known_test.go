@@ -1,0 +1,309 @@
+package transcript
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// texts are what the tail of a session says.
+func (s Session) texts() string {
+	var all []string
+	for _, r := range s.Tail {
+		all = append(all, r.Text())
+	}
+	return strings.Join(all, " ")
+}
+
+// TestQueryKnowing looks a second time, with and without what the first look found:
+// both find the same, and a conversation is read again only where its file has
+// changed.
+func TestQueryKnowing(t *testing.T) {
+	me, start := os.Getpid(), startOf(t, os.Getpid())
+	client := "sessions/" + strconv.Itoa(me) + ".json"
+	const file = "projects/-a/0a-1.jsonl"
+	old := time.Now().Add(-time.Hour)
+	// over writes a file as it was, by its time, in place or as a new one.
+	over := func(a *account, name, text string, anew bool) {
+		to := a.path(name)
+		if anew {
+			name = "projects/other.new"
+		}
+		path := a.write(name, text)
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+		if anew {
+			if err := os.Rename(path, to); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, tt := range map[string]struct {
+		change func(a *account)
+		want   string // the texts that are found
+		read   bool   // they are read
+	}{
+		"nothing":                   {func(*account) {}, "one", false},
+		"the client's status":       {func(a *account) { a.write(client, strings.Replace(sample(t, me, "0a-1", start), "idle", "busy", 1)) }, "one", false},
+		"appended to":               {func(a *account) { a.write(file, prompt("1", "/a", "one")+prompt("2", "/a", "two")) }, "one two", true},
+		"shorter, of the same time": {func(a *account) { over(a, file, prompt("1", "/a", "1"), false) }, "1", true},
+		"as long, of the same time": {func(a *account) { over(a, file, prompt("1", "/a", "ten"), false) }, "ten", true},
+		"another file, the same":    {func(a *account) { over(a, file, prompt("1", "/a", "one"), true) }, "one", true},
+		"another file, as long":     {func(a *account) { over(a, file, prompt("1", "/a", "ten"), true) }, "ten", true},
+		"touched":                   {func(a *account) { a.age(a.path(file), time.Minute) }, "one", true},
+		"a newer one in a folder":   {func(a *account) { a.write("projects/-b/0a-1.jsonl", prompt("1", "/b", "live")) }, "live", true},
+		"an older one in a folder":  {func(a *account) { a.age(a.write("projects/-b/0a-1.jsonl", prompt("1", "/b", "stale")), 2*time.Hour) }, "one", false},
+		"moved":                     {func(a *account) { a.mkdir("projects/-c"); a.rename(file, "projects/-c/0a-1.jsonl") }, "one", true},
+		"gone":                      {func(a *account) { a.rename(file, "projects/-a/other") }, "", false},
+		"another conversation": {func(a *account) {
+			a.write(client, sample(t, me, "0a-2", start))
+			a.write("projects/-a/0a-2.jsonl", prompt("2", "/a", "two"))
+		}, "two", true},
+		"another, with nothing said": {func(a *account) { a.write(client, sample(t, me, "0a-2", start)) }, "", false},
+		"the client has ended":       {func(a *account) { a.write(client, sample(t, me, "0a-1", "1")) }, "", false},
+		"the file is half written":   {func(a *account) { a.write(client, `{"pid":`+strconv.Itoa(me)+`,"sessionId":"0a-1","procS`) }, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, kit := range []string{"", "busybox sh/busybox awk", "dash/awk/stat", "bash/awk"} {
+				if !installed(kit) {
+					continue
+				}
+				a := newAccount(t)
+				a.uses(kit)
+				a.write(client, sample(t, me, "0a-1", start))
+				over(a, file, prompt("1", "/a", "one"), false)
+				look := func(q Query) ([]Session, bool) {
+					out := a.run(q.Fragment())
+					return q.Parse(out), strings.Contains(string(out), q.nonce+" tail ")
+				}
+				first, read := look(NewQuery())
+				if len(first) != 1 || first[0].texts() != "one" || !read {
+					t.Fatalf("%s: at first %+v", kit, first)
+				}
+				tt.change(a)
+				plain, _ := look(NewQuery())
+				again, read := look(NewQuery().Knowing(first))
+				if !reflect.DeepEqual(plain, again) {
+					t.Errorf("%s: with what is known\n%+v\nwithout\n%+v", kit, again, plain)
+				}
+				texts := ""
+				for _, s := range again {
+					texts += s.texts()
+				}
+				if want := tt.read; texts != tt.want || read != want && kit != "dash/awk/stat" {
+					t.Errorf("%s: %q, read: %v; want %q, %v", kit, texts, read, tt.want, want)
+				}
+				if strange, _ := look(NewQuery().Knowing([]Session{{ID: "0f-9", file: file0()}, {ID: "0a-1", Tail: []Record{{}}, file: file0()}, {ID: "'; touch pwned; '", file: file0()}})); !reflect.DeepEqual(plain, strange) {
+					t.Errorf("%s: with another machine's\n%+v\nwithout\n%+v", kit, strange, plain)
+				}
+			}
+		})
+	}
+}
+
+func file0() file { return file{size: 1, mark: "1 2 3 4 5"} }
+
+// TestQueryPrograms counts the programs that a look starts: as many for one client as
+// for several.
+func TestQueryPrograms(t *testing.T) {
+	self := []int{os.Getpid(), os.Getppid(), 1}
+	for _, clients := range [][]int{self[:1], self} {
+		a := newAccount(t)
+		a.sh = "dash"
+		for _, pid := range clients {
+			id := "0a-" + strconv.Itoa(pid)
+			a.write("sessions/"+strconv.Itoa(pid)+".json", sample(t, pid, id, startOf(t, pid)))
+			a.write("projects/-a/"+id+".jsonl", prompt("1", "/a", "text of "+id))
+		}
+		a.write("sessions/999999999.json", sample(t, 999999999, "0a-dead", "1"))
+		a.write("projects/-a/0a-dead.jsonl", prompt("1", "/a", "dead"))
+		dir := t.TempDir()
+		for _, name := range []string{"awk", "stat", "tail", "ls", "wc", "head", "cat", "grep", "sed", "tr", "ps"} {
+			writeProgram(t, filepath.Join(dir, name), "#!/bin/sh\necho "+name+" >>"+dir+"/ran\nPATH=/usr/local/bin:/usr/bin:/bin\nexec "+name+` "$@"`+"\n")
+		}
+		t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+		var last []Session
+		for i, want := range []string{"awk awk stat tail", "awk stat"} {
+			q := NewQuery().Knowing(last)
+			last = q.Parse(a.run(q.Fragment()))
+			ran, err := os.ReadFile(filepath.Join(dir, "ran"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Remove(filepath.Join(dir, "ran")); err != nil {
+				t.Fatal(err)
+			}
+			programs := strings.Fields(string(ran))
+			slices.Sort(programs)
+			if got := strings.Join(programs, " "); got != want {
+				t.Errorf("%d clients, look %d: %s, want %s", len(clients), i+1, got, want)
+			}
+			for _, s := range last {
+				want := "text of " + s.ID
+				if s.ID == "0a-dead" {
+					want = ""
+				}
+				if s.texts() != want {
+					t.Errorf("%d clients, look %d: %s says %q", len(clients), i+1, s.ID, s.texts())
+				}
+			}
+			if len(last) != len(clients)+1 {
+				t.Errorf("%d sessions", len(last))
+			}
+		}
+	}
+}
+
+// TestQueryHeaders has conversations with lines that look like what tail prints
+// between two files: nobody gets what another has said.
+func TestQueryHeaders(t *testing.T) {
+	me, parent := os.Getpid(), os.Getppid()
+	for name, forged := range map[string]string{"none": "", "its own": "0a-1", "the next one's": "0a-2", "none of them": "0a-3", "the end": "end", "both": "both"} {
+		for _, kit := range []string{"", "busybox sh/busybox awk", "dash/awk/tail"} {
+			if !installed(kit) {
+				continue
+			}
+			a := newAccount(t)
+			a.uses(kit)
+			a.write("sessions/"+strconv.Itoa(me)+".json", sample(t, me, "0a-1", startOf(t, me)))
+			a.write("sessions/"+strconv.Itoa(parent)+".json", sample(t, parent, "0a-2", startOf(t, parent)))
+			head := func(id string) string { return "==> " + a.path("projects/-a/"+id+".jsonl") + " <==\n" }
+			line := head(forged)
+			switch forged {
+			case "":
+				line = ""
+			case "end":
+				line = "==> /dev/null <==\n"
+			case "both":
+				line = head("0a-2") + "==> /dev/null <==\n"
+			}
+			a.write("projects/-a/0a-1.jsonl", prompt("1", "/a", "one")+line+prompt("2", "/a", "of one"))
+			a.write("projects/-a/0a-2.jsonl", prompt("3", "/a", "two")+strings.TrimSuffix(prompt("4", "/a", "no line end"), "\n"))
+			q := NewQuery()
+			got := map[string]string{}
+			for _, s := range q.Parse(a.run(q.Fragment())) {
+				got[s.ID] = s.texts()
+			}
+			if want := map[string]string{"0a-1": "one of one", "0a-2": "two no line end"}; !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, %s: %q", name, kit, got)
+			}
+		}
+	}
+}
+
+// proc is a row of a made-up /proc.
+type proc struct {
+	pid, parent, group, front int
+	state, name               string
+}
+
+// TestQueryUnder looks below panes, with processes of all kinds in a made-up /proc.
+func TestQueryUnder(t *testing.T) {
+	const pane, client = 700, 701
+	json := func(pid int, id string) string {
+		return fmt.Sprintf(`{"pid":%d,"sessionId":"%s","kind":"interactive","procStart":"7%d","status":"idle"}`, pid, id, pid)
+	}
+	shell := proc{pane, 5, 700, 700, "S", "sh"}
+	below := proc{client, pane, 700, 700, "S", "claude"}
+	with := func(p proc, change func(*proc)) proc { change(&p); return p }
+	usual := map[int]string{client: json(client, "0a-1")}
+	for name, tt := range map[string]struct {
+		procs []proc
+		files map[int]string
+		panes string // those that are due stand before a slash
+		lone  string
+		tails string
+		line  string // of the first session
+	}{
+		"a client below a shell":    {[]proc{shell, below}, usual, "700", "", "0a-1", "701:claude 700:sh"},
+		"the pane is the client":    {[]proc{with(shell, func(p *proc) { p.name = "claude" })}, map[int]string{pane: json(pane, "0a-1")}, "700", "", "0a-1", "700:claude"},
+		"deep below":                {[]proc{shell, {702, 700, 702, 702, "S", "npx run"}, {703, 702, 702, 702, "S", "node"}, {704, 703, 700, 700, "R", "node"}}, map[int]string{704: json(704, "0a-1")}, "700", "", "0a-1", "704:node 703:node 702:npx run 700:sh"},
+		"no file":                   {[]proc{shell, below}, nil, "700", "700", "", ""},
+		"no panes":                  {[]proc{shell, below}, usual, "", "", "", ""},
+		"another's":                 {[]proc{shell, below, {710, 5, 710, 710, "S", "sh"}}, usual, "710", "710", "", ""},
+		"two panes, one has it":     {[]proc{shell, below, {710, 5, 710, 710, "S", "sh"}}, usual, "700 710", "710", "0a-1", "701:claude 700:sh"},
+		"only one of two is due":    {[]proc{shell, below, {710, 5, 710, 710, "S", "sh"}}, usual, "700/710", "", "0a-1", "701:claude 700:sh"},
+		"in a pane that is not due": {[]proc{shell, below, {710, 5, 710, 710, "S", "sh"}}, usual, "710/700", "710", "0a-1", "701:claude 700:sh"},
+		"stopped":                   {[]proc{shell, with(below, func(p *proc) { p.state = "T" })}, usual, "700", "700", "0a-1", "701:claude 700:sh"},
+		"a zombie":                  {[]proc{shell, with(below, func(p *proc) { p.state = "Z" })}, usual, "700", "700", "0a-1", "701:claude 700:sh"},
+		"in the background":         {[]proc{shell, with(below, func(p *proc) { p.group = 701 })}, usual, "700", "700", "0a-1", "701:claude 700:sh"},
+		"behind another terminal":   {[]proc{shell, with(below, func(p *proc) { p.group, p.front = 701, 701 })}, usual, "700", "700", "0a-1", "701:claude 700:sh"},
+		"without a terminal":        {[]proc{with(shell, func(p *proc) { p.front = -1 }), with(below, func(p *proc) { p.front = -1 })}, usual, "700", "700", "0a-1", "701:claude 700:sh"},
+		"its process id used again": {[]proc{shell, below}, map[int]string{client: strings.Replace(json(client, "0a-1"), `"7701"`, `"1"`, 1)}, "700", "700", "", ""},
+		"no start time known":       {[]proc{shell, below}, map[int]string{client: strings.Replace(json(client, "0a-1"), `"procStart"`, `"x"`, 1)}, "700", "", "0a-1", "701:claude 700:sh"},
+		"ended":                     {[]proc{shell}, usual, "700", "700", "", ""},
+		"half written":              {[]proc{shell, below}, map[int]string{client: json(client, "0a-1")[:40]}, "700", "700", "", ""},
+		"empty":                     {[]proc{shell, below}, map[int]string{client: ""}, "700", "700", "", ""},
+		"of another process":        {[]proc{shell, below}, map[int]string{client: json(999, "0a-1")}, "700", "700", "", ""},
+		"in the background by kind": {[]proc{shell, below}, map[int]string{client: strings.Replace(json(client, "0a-1"), "interactive", "background", 1)}, "700", "700", "0a-1", "701:claude 700:sh"},
+		"of no kind":                {[]proc{shell, below}, map[int]string{client: strings.Replace(json(client, "0a-1"), `"kind":"interactive",`, "", 1)}, "700", "", "0a-1", "701:claude 700:sh"},
+		"a parent that is gone":     {[]proc{shell, with(below, func(p *proc) { p.parent = 799 })}, usual, "700", "700", "", ""},
+		"parents in a loop":         {[]proc{shell, with(below, func(p *proc) { p.parent = 702 }), {702, 701, 702, 702, "S", "sh"}}, usual, "700", "700", "", ""},
+		"a client within a client":  {[]proc{shell, below, {705, client, 705, -1, "S", "claude"}}, map[int]string{client: json(client, "0a-1"), 705: json(705, "0a-2")}, "700", "", "0a-1 0a-2", "701:claude 700:sh"},
+		"names with marks":          {[]proc{with(shell, func(p *proc) { p.name = "a) S 1 (b)" }), with(below, func(p *proc) { p.name = "(c) R 1 1 1 1" })}, usual, "700", "", "0a-1", "701:(c) R 1 1 1 1 700:a) S 1 (b)"},
+		"names with line feeds":     {[]proc{with(shell, func(p *proc) { p.name = "\nx) S 1\n" }), with(below, func(p *proc) { p.name = "x) T 1 1 1\n9 (" })}, usual, "700", "", "0a-1", "701:x) T 1 1 1 9 ( 700: x) S 1 "},
+		"commas and blanks":         {[]proc{with(shell, func(p *proc) { p.name = "a, b,," })}, map[int]string{pane: strings.ReplaceAll(strings.ReplaceAll(json(pane, "0a-1"), ",", " ,\n "), ":", " : ")}, "700", "", "0a-1", "700:a, b,,"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, kit := range kits(t) {
+				a := newAccount(t)
+				a.uses(kit)
+				root := t.TempDir()
+				put := func(name, text string) {
+					path := filepath.Join(root, name)
+					if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+						t.Fatal(err)
+					}
+					if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				put("self/stat", "")
+				for _, p := range append(tt.procs, proc{5, 1, 5, -1, "S", "tmux: server"}) {
+					put(fmt.Sprintf("%d/stat", p.pid), fmt.Sprintf("%d (%s) %s %d %d %d 34816 %d 4194304 1 2 3 4 5 6 7 8 20 0 1 0 7%d 1 2 3\n", p.pid, p.name, p.state, p.parent, p.group, p.pid, p.front, p.pid))
+				}
+				for pid, text := range tt.files {
+					a.write(fmt.Sprintf("sessions/%d.json", pid), text)
+				}
+				for _, id := range []string{"0a-1", "0a-2"} {
+					a.write("projects/-a/"+id+".jsonl", prompt("1", "/a", id))
+				}
+				due, more, _ := strings.Cut(tt.panes, "/")
+				q := NewQuery().Under("p", "d")
+				script := fmt.Sprintf("p=' %s' d=' %s'\n", strings.TrimSpace(due+" "+more), due) + strings.ReplaceAll(q.Fragment(), "/proc/", root+"/") + `printf '\nLONE%s' "$` + LonePIDs + `"`
+				out, lone, _ := strings.Cut(string(a.run(script)), "\nLONE")
+				wantLone, wantTails, wantLine := tt.lone, tt.tails, tt.line
+				if strings.Contains(kit, "/false") { // without awk nothing is known, and all is read that is alive
+					wantLone, wantLine = due, ""
+				}
+				if strings.TrimSpace(lone) != wantLone {
+					t.Errorf("%s: alone are %q, want %q", kit, lone, wantLone)
+				}
+				var tails, line []string
+				for i, s := range q.Parse([]byte(out)) {
+					if len(s.Tail) > 0 {
+						tails = append(tails, s.texts())
+					}
+					for _, p := range s.Line {
+						if i == 0 {
+							line = append(line, fmt.Sprintf("%d:%s", p.PID, p.Name))
+						}
+					}
+				}
+				if got := strings.Join(tails, " "); got != wantTails && !strings.Contains(kit, "/false") {
+					t.Errorf("%s: tails %q, want %q", kit, got, wantTails)
+				}
+				if got := strings.Join(line, " "); got != wantLine {
+					t.Errorf("%s: %q, want %q", kit, got, wantLine)
+				}
+			}
+		})
+	}
+}
