@@ -118,8 +118,8 @@ func (q Query) Fragment() string {
 	).Replace(queryScript)
 }
 
-// queryScript is the fragment, with words to be replaced. The loop ends behind the
-// records that are made for it.
+// queryScript is the fragment, with words to be replaced. The loop goes over the
+// records that are made for it, and not over the screens behind them.
 const queryScript = `fleet_panes= fleet_due=
 fleet_ask() { printf '%s\n'COMMANDS | tmux -u source-file -; }
 fleet_read() {
@@ -127,7 +127,7 @@ fleet_read() {
   set -f
   IFS='
 '
-  for fleet_line in $fleet_out; do
+  for fleet_line in ${fleet_out%%NONCE listed*}; do
     case $fleet_line in
     'NONCE server '?*) fleet_heard=named ;;
     'NONCE server'*) fleet_heard=nameless ;;
@@ -145,7 +145,6 @@ fleet_read() {
       case $5$6 in FRONTS) continue ;; esac
       case ' PANES ' in *" $4 "*) continue ;; esac
       fleet_more="$fleet_more $4" ;;
-    'NONCE listed') break ;;
     esac
   done
   fleet_next

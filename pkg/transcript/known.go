@@ -12,13 +12,16 @@ type file struct {
 	mark string // its inode, size and times; empty where the machine can't tell
 }
 
+// maxKnown bounds what a script has in one variable of its environment.
+const maxKnown = 256
+
 // Knowing is the query for a machine of which an earlier one gave last: the end of
 // a conversation whose file is as it was then is not read again. It finds the same
 // as without.
 func (q Query) Knowing(last []Session) Query {
 	q.known = map[string]Session{}
 	for _, s := range last {
-		if s.file.mark != "" && s.ID != "" && safeID(s.ID) == s.ID {
+		if len(q.known) < maxKnown && s.file.mark != "" && s.ID != "" && safeID(s.ID) == s.ID {
 			q.known[s.ID] = s
 		}
 	}

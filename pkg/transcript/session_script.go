@@ -45,8 +45,9 @@ const (
 // clientsAwk prints the session files that are its arguments, each with the start
 // time of its process, which is field 22 of the stat file, counted behind the
 // parenthesis that closes its name; without /proc only whether it lives is known, by
-// the list alive. It names the conversations whose end is wanted: "more" of one whose
-// file is not known, "grown" of one whose file is, and is another than it was.
+// the list alive. Before them, up to "asked", it names the conversations whose end is
+// wanted: "more" of one whose file is not known, "grown" of one whose file is, and is
+// another than it was.
 const clientsAwk = `
 function look(pid, all, line, name, rest, i, f) {
   if (pid in start) return start[pid] != "gone"
@@ -91,9 +92,7 @@ function client(file, pid, below, id, ok) {
   if (proc) look(pid); else start[pid] = index(alive, " " pid " ") ? "alive" : "gone"
   below = 0
   if (!every && proc && start[pid] != "gone") below = climb(pid)
-  print n " session " pid " " start[pid]
-  print json
-  if (below) printf "%s", chain
+  said = said n " session " pid " " start[pid] "\n" json "\n" (below ? chain : "")
   if (start[pid] == "gone") return
   ok = value("procStart", "\"[^\"]*\"")
   ok = ok == "" || ok == start[pid]
@@ -115,7 +114,9 @@ BEGIN {
   }
   for (i = 1; i < ARGC; i++) { pid = ARGV[i]; sub(/^.*\//, "", pid); sub(/\.json$/, "", pid); client(ARGV[i], pid) }
   k = split(due, p, " "); for (i = 1; i <= k; i++) if (!(p[i] in covered)) print n " lone " p[i]
-  print n " done"
+  print n " asked"
+  ORS = "" # printf may have a limit
+  print said
 }
 `
 
@@ -178,16 +179,14 @@ for fleet_file in "$base"/sessions/*.json; do
   set -- "$@" "$fleet_file"
 done
 export fleet_known fleet_files
-fleet_out=$(LC_ALL=C awk -v n=NONCE -v every=EVERY -v head=HEADBYTES -v proc="$fleet_proc" -v alive="$fleet_alive" -v panes="PANES" -v due="DUE" CLIENTS "$@" 2>/dev/null)
 fleet_lone=
-case $fleet_out in
-*'NONCE done')
+if fleet_out=$(LC_ALL=C awk -v n=NONCE -v every=EVERY -v head=HEADBYTES -v proc="$fleet_proc" -v alive="$fleet_alive" -v panes="PANES" -v due="DUE" CLIENTS "$@" 2>/dev/null); then
   printf '%s\n' "$fleet_out"
   fleet_more= fleet_grown=
   set -f
   IFS='
 '
-  for fleet_line in $fleet_out; do
+  for fleet_line in ${fleet_out%%NONCE asked*}; do
     case $fleet_line in
     'NONCE more '*) fleet_more="$fleet_more
 ${fleet_line##* }" ;;
@@ -211,8 +210,7 @@ ${fleet_line##* }" ;;
   if [ $# -gt 0 ] && ! tail -c TAILBYTES -- "$@" /dev/null 2>/dev/null | LC_ALL=C awk -v n=NONCE -v lines=TAILLINES -v types=TYPES ENDS "$@" 2>/dev/null; then
     for fleet_file in "$@"; do fleet_end "$fleet_file"; done
   fi
-  ;;
-*)
+else
   fleet_lone="DUE"
   for fleet_file in "$@"; do
     fleet_pid=${fleet_file##*/} fleet_pid=${fleet_pid%.json} fleet_start=gone
@@ -227,7 +225,6 @@ ${fleet_line##* }" ;;
     head -c HEADBYTES "$fleet_file" | tr -d '\n'; echo
     fleet_plain "$fleet_file"
   done
-  ;;
-esac
+fi
 :
 `

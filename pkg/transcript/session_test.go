@@ -160,6 +160,19 @@ func TestQueryHalfWritten(t *testing.T) {
 	}
 }
 
+// TestQueryKnownFile reads answers to a query that knows a conversation: the script
+// says by its silence that the file is as it was, and the file's record has to agree.
+func TestQueryKnownFile(t *testing.T) {
+	last := []Session{{ID: "a", Tail: []Record{{ID: "old"}}, file: file{size: 5, mark: "5 7 1 1.5 1"}}}
+	for record, want := range map[string]int{"5\t7\t1\t1.5\t1\t/p/a.jsonl": 1, "5\t7\t2\t1.5\t1\t/p/a.jsonl": 0, "5\t\t\t\t\t/p/a.jsonl": 0, "5\t7\t1\t1.5\t1\t/p/b.jsonl": 0, "": 0} {
+		q := NewQuery().Knowing(last)
+		got := q.Parse([]byte(q.nonce + "\tfile\t" + record + "\n" + q.nonce + " session 7 70\n" + `{"pid":7,"sessionId":"a"}` + "\n"))
+		if len(got) != 1 || len(got[0].Tail) != want {
+			t.Errorf("%q: %+v", record, got)
+		}
+	}
+}
+
 func TestConfigDir(t *testing.T) {
 	me, start := os.Getpid(), startOf(t, os.Getpid())
 	a := newAccount(t)
