@@ -2,21 +2,25 @@ package fleet
 
 import "context"
 
-// lookTurns bounds the looks that go on at once. Machines that did not answer when they
-// were last looked at have turns of their own: each of theirs may last a whole
-// deadline, and those that answer would wait for it.
-type lookTurns struct{ answering, silent chan struct{} }
+// lookTurns bounds the looks that go on at once. Machines that did not answer when
+// they were last looked at have turns of their own: each look at one may last a
+// whole deadline, and those that answer would wait for it. So have those that were
+// not looked at yet.
+type lookTurns struct{ first, answering, silent chan struct{} }
 
 func newLookTurns() lookTurns {
-	return lookTurns{answering: make(chan struct{}, maxParallel), silent: make(chan struct{}, maxParallel)}
+	return lookTurns{first: make(chan struct{}, maxParallel), answering: make(chan struct{}, maxParallel), silent: make(chan struct{}, maxParallel)}
 }
 
-// take waits for a turn and gives what ends it; false is that ctx ended first. A
-// machine that was never looked at has not answered.
-func (t lookTurns) take(ctx context.Context, answers bool) (done func(), ok bool) {
-	free := t.silent
-	if answers {
+// take waits for a turn and gives what ends it; false is that ctx ended first.
+// looked is whether the machine was looked at before, and answered whether it did.
+func (t lookTurns) take(ctx context.Context, looked, answered bool) (done func(), ok bool) {
+	free := t.first
+	switch {
+	case looked && answered:
 		free = t.answering
+	case looked:
+		free = t.silent
 	}
 	select {
 	case free <- struct{}{}:

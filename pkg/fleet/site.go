@@ -60,7 +60,7 @@ func (s site) fragment() string {
 	}
 	b.WriteString(siteSplit + siteAccount)
 	if len(s.folders) > 0 {
-		b.WriteString("if [ -n \"$fleet_ids\" ] && command -v git >/dev/null 2>&1; then\n" + siteGit + "for fleet_n in $fleet_ids; do\n" + siteRepository + "done\nfi\n")
+		b.WriteString("if [ -n \"$fleet_ids\" ] && command -v git >/dev/null 2>&1; then\n" + siteGit + siteNews + siteBatch + siteRepository + "fi\n")
 	}
 	// As late as can be, for it is compared with the time at which the answer is here.
 	if !know.clock {

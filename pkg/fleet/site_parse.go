@@ -69,8 +69,9 @@ func readSite(out []byte) siteAnswer {
 		case "block":
 			block, open = rest, true
 			a.blocks[block] = ""
-			if n, err := strconv.Atoi(block); err == nil {
-				repo = &repoAnswer{Git: Git{Dirty: -1}}
+		case "git":
+			repo = &repoAnswer{Git: Git{Dirty: -1}}
+			if n, err := strconv.Atoi(rest); err == nil {
 				a.repos[n] = repo
 			}
 		case "same":

@@ -1,5 +1,7 @@
 package fleet
 
+import "github.com/claude-fleet/claude-fleet/pkg/transport"
+
 // The sh text of a site. All of it runs in one subshell. What it prints are lines
 // that begin with a word, and blocks: the lines of stat behind "block ID" up to
 // "end". A folder is named by its place in the script, and a repository by the
@@ -11,6 +13,10 @@ const (
 	// bigIndex is the size in bytes of an index from which on untracked files are
 	// left out. An entry takes some 90 bytes, so that is about 45,000 files.
 	bigIndex = "4194304"
+
+	gitSettings = "-c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotepath=true -c log.showSignature=false"
+	gitStatus   = "status --porcelain=v2 --branch --ignore-submodules=dirty"
+	gitLog      = "log -1 --format='commit %h %ct %s'"
 )
 
 // siteStart sets what the rest relies on. The variables of git that mean another
@@ -156,11 +162,8 @@ else
     return "$fleet_p"
   }
 fi
-fleet_git() {
-  git --no-pager -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotepath=true -c log.showSignature=false "$@"
-}
 fleet_changes() {
-  fleet_limit git --no-pager -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotepath=true status --porcelain=v2 --branch --ignore-submodules=dirty "$@" 2>/dev/null
+  fleet_limit git --no-pager ` + gitSettings + ` ` + gitStatus + ` "$@" 2>/dev/null
   printf '# code %s\n' "$?"
 }
 fleet_filters() {
@@ -179,36 +182,84 @@ fleet_filters() {
 }
 `
 
+// siteNews finds the repositories that the caller does not know as they are, and how
+// each is to be counted: not at all, without untracked files, or whole.
+const siteNews = `fleet_news=
+set --
+for fleet_n in $fleet_ids; do
+  eval "fleet_b=\$fleet_b$fleet_n fleet_k=\$fleet_k$fleet_n fleet_u=\$fleet_u$fleet_n fleet_c=\$fleet_c$fleet_n"
+  [ -n "$fleet_b" ] || fleet_k=x
+  ! fleet_known "$fleet_n" "$fleet_b" "$fleet_k" || continue
+  fleet_news="$fleet_news $fleet_n"
+  fleet_i=${fleet_b#* }; fleet_i=${fleet_i%%' '*}
+  if [ -n "$fleet_u" ] || fleet_filters; then eval "fleet_u$fleet_n=uncounted"
+  elif [ "${fleet_i:-0}" -gt ` + bigIndex + ` ]; then eval "fleet_u$fleet_n=tracked"
+  else
+    eval "fleet_u$fleet_n="
+    eval "set -- \"\$@\" $fleet_n \"\$fleet_at$fleet_n\""
+  fi
+done
+`
+
+// siteBatch counts small repositories, if there are several, in one process with one
+// limit, which takes half as many programs. Those that it did not come to are left
+// to siteRepository, so that a slow one costs no other its count. A timeout that
+// ends its child alone, as busybox's does, would leave git running: hence the trap.
+var siteBatch = `fleet_y=
+if [ $# -ge 6 ] && command -v timeout >/dev/null 2>&1; then
+  fleet_y=$(fleet_limit sh -c ` + transport.Quote(batch) + ` sh "$@" 2>/dev/null | awk '
+/^## /{n = $2; c = 0; print "git " n; next}
+{c++}
+/^# code/{print; print c; next}
+/^# done/{print "done " n; next}
+/^# /||/^commit /{print}')
+  printf '%s\n' "$fleet_y"
+fi
+`
+
+const batch = `trap 'kill "$p" 2>/dev/null; exit 1' TERM
+while [ $# -gt 0 ]; do
+  if cd -P -- "$2"; then
+    printf '## %s\n' "$1"
+    git --no-pager ` + gitSettings + ` ` + gitStatus + ` & p=$!
+    wait "$p"; c=$?
+    printf '# code %s\n' "$c"
+    if [ "$c" = 0 ]; then
+      git --no-pager ` + gitSettings + ` ` + gitLog + ` & p=$!
+      wait "$p"
+      echo '# done'
+    fi
+  fi
+  shift 2
+done`
+
 // siteRepository looks at one repository. The count of the changes is left to the
 // host's sed: a list of them may be long. Where git could not tell, a second
 // question tells at least the branch.
-const siteRepository = `eval "fleet_b=\$fleet_b$fleet_n fleet_k=\$fleet_k$fleet_n fleet_o=\$fleet_o$fleet_n fleet_u=\$fleet_u$fleet_n fleet_c=\$fleet_c$fleet_n"
-[ -n "$fleet_b" ] || fleet_k=x
-! fleet_known "$fleet_n" "$fleet_b" "$fleet_k" || continue
+const siteRepository = `for fleet_n in $fleet_news; do
+case $fleet_nl$fleet_y$fleet_nl in *"${fleet_nl}done $fleet_n$fleet_nl"*) continue ;; esac
+eval "fleet_o=\$fleet_o$fleet_n fleet_u=\$fleet_u$fleet_n"
 eval "cd -P -- \"\$fleet_at$fleet_n\"" 2>/dev/null || continue
-[ -z "$fleet_u" ] && ! fleet_filters || fleet_u=1
-fleet_t=${fleet_b#* }; fleet_t=${fleet_t%%' '*}
-if [ -n "$fleet_u" ]; then
-  echo uncounted
-  set -- --untracked-files=no -- .git/none
-elif [ "${fleet_t:-0}" -gt ` + bigIndex + ` ]; then
-  echo tracked
-  set -- --untracked-files=no
-else set --
-fi
+printf 'git %s\n%s\n' "$fleet_n" "$fleet_u"
+case $fleet_u in
+uncounted) set -- --untracked-files=no -- .git/none ;;
+tracked) set -- --untracked-files=no ;;
+*) set -- ;;
+esac
 fleet_t=$(fleet_changes "$@" | sed -n -e '/^# /p' -e '$=')
 printf '%s\n' "$fleet_t"
 case $fleet_t in
 *'# code 0'*) ;;
 *)
-  fleet_h=$(fleet_git symbolic-ref -q --short HEAD 2>/dev/null)
+  fleet_h=$(git ` + gitSettings + ` symbolic-ref -q --short HEAD 2>/dev/null)
   case $? in 0) printf 'head %s\n' "$fleet_h" ;; 1) echo 'head (detached)' ;; *) continue ;; esac ;;
 esac
 case $fleet_t in
 *"# branch.oid $fleet_o$fleet_nl"*) echo known ;;
 *'# branch.oid (initial)'*) ;;
-*) fleet_git log -1 --format='commit %h %ct %s' 2>/dev/null ;;
+*) git --no-pager ` + gitSettings + ` ` + gitLog + ` 2>/dev/null ;;
 esac
+done
 `
 
 // siteDisks asks for the room on the file systems of the folders whose places are

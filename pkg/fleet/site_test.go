@@ -13,7 +13,7 @@ func parsed(lines string) (folder, system) {
 }
 
 func TestParseSite(t *testing.T) {
-	f, _ := parsed("path 1 /srv/app\nblock 1\n1 2 3.5 4.5\nend\n# branch.oid 0123\n# branch.head main\n# branch.upstream origin/main\n" +
+	f, _ := parsed("path 1 /srv/app\nblock 1\n1 2 3.5 4.5\nend\ngit 1\n# branch.oid 0123\n# branch.head main\n# branch.upstream origin/main\n" +
 		"# branch.ab +2 -1\n# stash 4\n# code 0\n9\ncommit abc1234 1700000000 a subject: with words\ndf 1\nFilesystem 1024-blocks Used Available Capacity Mounted on\n//a b/c 10 5 3145728 42% /mnt/x\n")
 	if f.path != "/srv/app" || f.disk == nil || *f.disk != (Disk{FreeBytes: 3 << 30, UsedPercent: 42}) || f.disk.low() {
 		t.Errorf("folder: %+v %+v", f, f.disk)
@@ -38,15 +38,15 @@ func TestParseSite(t *testing.T) {
 		{"a head without a branch", "# branch.oid 12\n# branch.head (detached)\n# code 0\n3\n", "(detached)", 0},
 		{"no count asked for", "uncounted\n# branch.head main\n# code 0\n2\n", "main", -1},
 	} {
-		f, _ := parsed("path 1 /srv\nblock 1\nend\n" + c.lines)
+		f, _ := parsed("path 1 /srv\nblock 1\nend\ngit 1\n" + c.lines)
 		if f.git == nil || f.git.Branch != c.branch || f.git.Dirty != c.dirty {
 			t.Errorf("%s: %+v", c.name, f.git)
 		}
 	}
-	if f, _ := parsed("path 1 /srv\nblock 1\nend\n# code 128\n1\n"); f.git != nil {
+	if f, _ := parsed("path 1 /srv\nblock 1\nend\ngit 1\n# code 128\n1\n"); f.git != nil {
 		t.Errorf("refused: %+v", f.git)
 	}
-	if f, _ := parsed("path 1 /srv\nblock 1\nend\ntracked\n# branch.head main\n# code 0\n3\n"); f.git == nil || !f.git.UntrackedSkipped || f.git.Dirty != 1 {
+	if f, _ := parsed("path 1 /srv\nblock 1\nend\ngit 1\ntracked\n# branch.head main\n# code 0\n3\n"); f.git == nil || !f.git.UntrackedSkipped || f.git.Dirty != 1 {
 		t.Errorf("large: %+v", f.git)
 	}
 	for _, c := range []struct {
@@ -80,7 +80,7 @@ func TestParseDisks(t *testing.T) {
 }
 
 func FuzzParseSite(f *testing.F) {
-	f.Add([]byte("tz UTC\npath 1 /x\nblock 1\n1 2 3 4\nend\n# branch.ab +1 -1\n# code 0\n3\nof 2 1\nclock 1 +0000\ndf 1\nx\na 1 2 3 4% /\n"))
+	f.Add([]byte("tz UTC\npath 1 /x\nblock 1\n1 2 3 4\nend\ngit 1\n# branch.ab +1 -1\n# code 0\n3\nof 2 1\nclock 1 +0000\ndf 1\nx\na 1 2 3 4% /\n"))
 	f.Fuzz(func(_ *testing.T, out []byte) {
 		m := newMemory()
 		for range 2 {

@@ -98,7 +98,7 @@ func (w *waiting) group(ctx context.Context, g group, emit func(Status)) {
 		left = nil
 		reached := false
 		// There is no long wait when ctx ends: those that look end then too.
-		done, _ := w.turns.take(context.WithoutCancel(ctx), answers)
+		done, _ := w.turns.take(context.WithoutCancel(ctx), len(last) > 0, answers)
 		w.fleet.probe(ctx, now, func(_ int, s seen) {
 			before, seenBefore := last[s.Host.Name]
 			if s.State != detect.Unreachable || ctx.Err() == nil || !seenBefore {

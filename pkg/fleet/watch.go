@@ -95,7 +95,7 @@ func (w *watching) group(ctx context.Context, g group, emit func(Watched)) {
 	var dead time.Duration
 	answers := false
 	for poll := 1; w.Count == 0 || poll <= w.Count; poll++ {
-		done, ok := w.turns.take(ctx, answers)
+		done, ok := w.turns.take(ctx, poll > 1, answers)
 		if !ok {
 			return
 		}

@@ -183,3 +183,33 @@ func TestWatchCancel(t *testing.T) {
 		t.Error("a pause goes by something else than its context and its length")
 	}
 }
+
+// TestWatchSilent has more silent machines than may be looked at at once, each of
+// which takes until the end: those that answer are looked at all the same.
+func TestWatchSilent(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	const silent, looks = 2 * maxParallel, 5
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var seen sync.Map // machines that were looked at once
+	var r rests
+	polls := 0
+	for w := range r.over(ctx, WatchOptions{Interval: time.Minute}, silent+1, func(ctx context.Context, m string) Status {
+		if m == fmt.Sprintf("m%d", silent) {
+			return statusOf(detect.Ready, "")
+		}
+		if _, again := seen.LoadOrStore(m, true); again {
+			<-ctx.Done()
+		}
+		return statusOf(detect.Unreachable, "timeout")
+	}) {
+		if w.State == detect.Ready {
+			if polls++; polls == looks {
+				break
+			}
+		}
+	}
+	if polls != looks {
+		t.Errorf("the machine that answers was looked at %d times", polls)
+	}
+}
