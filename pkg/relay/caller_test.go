@@ -238,6 +238,36 @@ func TestUnanswered(t *testing.T) {
 	wantLogins(t, h, 1)
 }
 
+// TestAskGone ends a question whose caller has gone, though the login that wants
+// its answer goes on for others.
+func TestAskGone(t *testing.T) {
+	path := socket(t)
+	s := serving(t, Options{}, path)
+	c := &caller{server: s, conn: raw(t, path), request: &request{}, open: map[int]chan answer{}, gone: make(chan struct{})}
+	done := make(chan error, 1)
+	go func() {
+		_, err := c.ask(context.Background(), transport.Question{})
+		done <- err
+	}()
+	rigtest.Eventually(t, 20*time.Second, "the question is put", func() (bool, string) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return len(c.open) == 1, ""
+	})
+	select {
+	case err := <-done:
+		t.Errorf("over at once: %v", err)
+	default:
+	}
+	close(c.gone)
+	if err := <-done; !errors.Is(err, errCallerGone) {
+		t.Errorf("%v", err)
+	}
+	if len(c.open) != 0 {
+		t.Error("the question stays open")
+	}
+}
+
 // rewrite makes a copy of the rig's ssh_config with some of it replaced.
 func rewrite(t *testing.T, r *rig.Rig, pairs ...string) string {
 	t.Helper()

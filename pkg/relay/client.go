@@ -102,6 +102,9 @@ func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
+// errBusy is that of a server which is full, or is ending.
+var errBusy = errors.New("it takes no more calls now")
+
 // errOff is that of a server which was of no use just now.
 var errOff = errors.New("left alone")
 
@@ -121,7 +124,7 @@ func (c *Client) connect(s transport.Script, e transport.Endpoint, who *transpor
 		}
 	}
 	if err != nil {
-		if !absent(err) {
+		if !absent(err) && !errors.Is(err, errBusy) {
 			c.mu.Lock()
 			c.offUntil = time.Now().Add(offPause)
 			c.mu.Unlock()
@@ -172,7 +175,7 @@ func (c *Client) greet() (*net.UnixConn, hello, error) {
 		if ferr != nil {
 			_ = conn.Close()
 			if errors.Is(ferr, io.EOF) {
-				ferr = errors.New("it takes no more calls now")
+				ferr = errBusy
 			}
 			return nil, theirs, ferr
 		}

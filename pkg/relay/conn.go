@@ -102,7 +102,8 @@ func (c *caller) serve(script string) {
 		_ = c.send(kindNotCarried, refusal{Why: "it is ending"})
 		return
 	}
-	defer s.end()
+	var refused string
+	defer func() { s.end(refused == "") }()
 	s.wake()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
@@ -122,7 +123,8 @@ func (c *caller) serve(script string) {
 	if c.request.Attended {
 		who.Ask = c.ask
 	}
-	res, notices, refused, err := s.carry(ctx, c.request, script, who)
+	res, notices, why, err := s.carry(ctx, c.request, script, who)
+	refused = why
 	te, failed := errors.AsType[*transport.Error](err)
 	switch {
 	case refused != "":

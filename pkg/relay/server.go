@@ -253,14 +253,17 @@ func (s *Server) begin() bool {
 		return false
 	}
 	s.running++
-	s.calls++
 	return true
 }
 
-func (s *Server) end() {
+// end counts its end; carried is whether it was run.
+func (s *Server) end(carried bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running--
+	if carried {
+		s.calls++
+	}
 	s.last = time.Now()
 }
 

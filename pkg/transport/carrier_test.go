@@ -148,3 +148,63 @@ Host file
 		}
 	}
 }
+
+// TestPersons has the one who causes a login asked, and another who waits for it
+// asked anew when that one gives no answer; who can't be asked is told how it failed.
+func TestPersons(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	write(t, s.path("known_hosts"), "")
+	e := s.endpoint()
+	text, err := os.ReadFile(e.ConfigFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.ConfigFile = s.path("asking")
+	write(t, e.ConfigFile, "Host *\n StrictHostKeyChecking ask\n"+string(text))
+	p := newPool(t, Options{Ask: func(context.Context, Question) (string, error) {
+		t.Error("the pool's own person was asked")
+		return "", errNobody
+	}})
+	type result struct{ err error }
+	run := func(who *Person) chan result {
+		done := make(chan result, 1)
+		go func() {
+			_, err := p.Conn(e).Run(WithPerson(within(t, time.Minute), who), Script{Text: "true"})
+			done <- result{err}
+		}()
+		return done
+	}
+	asked, gone := make(chan struct{}), make(chan struct{})
+	first := run(&Person{ID: "first", Ask: func(context.Context, Question) (string, error) {
+		close(asked)
+		<-gone
+		return "", errors.New("gone")
+	}})
+	<-asked
+	n := 0
+	second := run(&Person{ID: "second", Ask: func(context.Context, Question) (string, error) {
+		n++
+		return "yes", nil
+	}})
+	third := run(&Person{ID: "third"})
+	r := p.route(routeKey{Endpoint: e})
+	eventually(t, "all wait for one login", func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.dial != nil && r.dial.waiters == 3
+	})
+	close(gone)
+	if k, _ := KindOf((<-first).err); k != KindHostKeyUnknown {
+		t.Errorf("the first: %v", k)
+	}
+	if k, _ := KindOf((<-third).err); k != KindHostKeyUnknown {
+		t.Errorf("the third: %v", k)
+	}
+	if err := (<-second).err; err != nil || n != 1 {
+		t.Errorf("the second: %v, asked %d times", err, n)
+	}
+	if n := s.logged("Accepted publickey"); n != 1 {
+		t.Errorf("%d logins", n)
+	}
+}
