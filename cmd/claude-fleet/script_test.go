@@ -16,22 +16,10 @@ import (
 
 	"github.com/claude-fleet/claude-fleet/internal/rig"
 	"github.com/claude-fleet/claude-fleet/internal/rig/fakeclient"
-	"github.com/claude-fleet/claude-fleet/internal/rig/rigtest"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(atOnce{m}, map[string]func(){"claude-fleet": func() { os.Exit(run()) }})
-}
-
-// atOnce runs the tests, where this process is not one of claude-fleet.
-type atOnce struct{ *testing.M }
-
-func (m atOnce) Run() int {
-	if err := rigtest.MoreAtOnce(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 2
-	}
-	return m.M.Run()
+	testscript.Main(m, map[string]func(){"claude-fleet": func() { os.Exit(run()) }})
 }
 
 // TestScripts runs the specification of the CLI: one script a verb, each over

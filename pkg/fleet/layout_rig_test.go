@@ -49,7 +49,18 @@ func TestSendLayouts(t *testing.T) {
 				p.tmux("resize-window", "-t", "=claude:", "-x", w, "-y", h)
 			}
 			before := userRecords(t, p.h)
-			sends(t, f, prompt, fleet.SendOptions{}, fleet.Accepted)
+			// Right behind a resize a busy machine may need longer to draw than the looks
+			// of one send allow for. Then it is refused, and nothing is typed.
+			rigtest.Eventually(t, drawn, c.name+" to be drawn", func() (bool, string) {
+				out, err := f.Send(t.Context(), "alpha", prompt, fleet.SendOptions{})
+				if out.Result == fleet.Accepted && err == nil {
+					return true, ""
+				}
+				if i > 0 || c.resize == "" || out.Result != fleet.Refused || out.State != detect.Unknown {
+					t.Fatalf("%s: send %.60q: %s, %s: %v\n%s", c.name, prompt, out.Result, out.State, err, screenOf(t, f))
+				}
+				return false, fmt.Sprint(err)
+			})
 			got := userRecords(t, p.h)
 			for _, r := range before { // of several conversations, in no order
 				i := slices.Index(got, r)

@@ -262,14 +262,14 @@ func TestSendVim(t *testing.T) {
 // TestSendCommands sends what the client takes for commands of its own.
 func TestSendCommands(t *testing.T) {
 	t.Parallel()
-	f, p := alpha(t, rig.HostSpec{})
+	r := rigtest.Start(t, rig.HostSpec{Name: "alpha", Trusted: true, BypassAccepted: true})
+	p := person{t: t, r: r, h: r.Host("alpha")}
+	// Before the client starts: it takes a while to see a command that is new.
 	dir := filepath.Join(p.h.Home, ".claude", "commands")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "hello.md"), []byte("SAY hello $ARGUMENTS\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(p, os.MkdirAll(dir, 0o700))
+	must(p, os.WriteFile(filepath.Join(dir, "hello.md"), []byte("SAY hello $ARGUMENTS\n"), 0o600))
+	f := over(t, r)
+	up(t, f)
 	for _, c := range []struct {
 		prompt string
 		want   fleet.Result

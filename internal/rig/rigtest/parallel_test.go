@@ -11,7 +11,7 @@ func TestMoreAtOnce(t *testing.T) {
 		args []string
 		want int
 	}{
-		{nil, testsPerCore * runtime.GOMAXPROCS(0)},
+		{nil, atOnce(runtime.GOMAXPROCS(0))},
 		{[]string{"-test.parallel", "1"}, 1},
 	} {
 		flags := flag.NewFlagSet("", flag.ContinueOnError)
