@@ -88,6 +88,7 @@ type Pool struct {
 	clock  clock
 	asking chan struct{} // holds one token while a question is put
 	keys   keyring
+	local  keptShell
 
 	mu     sync.Mutex
 	closed bool

@@ -23,11 +23,22 @@ func (c repeated) Run(ctx context.Context, s Script) (Result, error) {
 }
 
 // shellOf is the persistent shell that p has on e, or nil.
-func shellOf(p *Pool, e Endpoint) *channel {
+func shellOf(p *Pool, e Endpoint) *shell {
+	if e.Local {
+		p.local.mu.Lock()
+		defer p.local.mu.Unlock()
+		if p.local.g == nil {
+			return nil
+		}
+		return &p.local.g.shell
+	}
 	r := p.route(routeKey{Endpoint: e})
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.shell
+	if r.shell == nil {
+		return nil
+	}
+	return &r.shell.shell
 }
 
 // shells lists the shells that run for the server's connections.
