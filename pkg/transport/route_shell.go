@@ -15,8 +15,8 @@ const shellAfter = 1
 // to open a channel first, which is what the others do, would have told.
 //
 // It stands in nobody's way. As long as it is idle it does not count for its
-// link's age, it is ended when a caller finds no room for a channel, and where a
-// link has room for one channel alone, it is not kept.
+// link's age, it is ended when a caller finds no room for a channel, and there is
+// none where a link is known to have room for one channel alone.
 
 // takeShell gives the persistent shell, with its slot, or nil if there is none or
 // it is in use: a second one was not worth its keep.
@@ -62,7 +62,7 @@ func (r *route) ran(ch *channel, whole, ready bool) bool {
 	if r.shell != ch {
 		return false
 	}
-	if !ready || ch.link.limit < 2 {
+	if !ready {
 		r.shell = nil
 		return false
 	}
