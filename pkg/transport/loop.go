@@ -43,6 +43,7 @@ done
 [ "$fleet_size" -eq 0 ] || fleet_text=$(exec "$fleet_head" -c "$fleet_size" 2>/dev/null) || fleet_text=$(exec dd bs=1 count="$fleet_size" 2>/dev/null)
 fleet_whole=
 eval "$fleet_text"
+fleet_text=
 [ "$fleet_whole" ] || exit 255
 done
 exit 0
