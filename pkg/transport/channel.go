@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"sync"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -20,34 +18,17 @@ const (
 // channel is one session on a link, with the slot that it holds.
 type channel struct {
 	*ssh.Session
+	shell    // not where it is attached to
 	link     *link
-	before   func() error  // what to ask of the server before the command, or nil
-	accepted bool          // the server took the command; valid after over
-	over     chan struct{} // closed when command and channel are over
-	err      error         // valid after over
-
-	// These are a shell's, see startShell.
-	stdin   io.WriteCloser // feed's alone: open as long as the script is wanted
-	scripts chan piece     // what feed is to send
-	left    chan struct{}  // closed by leave
-	once    sync.Once
-	out     [2]stream // standard output and standard error
-	lasting bool      // it runs one script after another
-	looping bool      // it was told how
-	frames  *frames   // of the script that it has
-	id      runID     // known once a script was answered
+	before   func() error // what to ask of the server before the command, or nil
+	accepted bool         // the server took the command; valid after over
+	err      error        // valid after over
 
 	idle bool // it is the persistent shell and has no script; belongs to route.mu
 }
 
-// piece is text for a shell's standard input.
-type piece struct {
-	text string
-	fed  chan struct{} // closed when all of it was sent
-}
-
 func newChannel(ln *link, s *ssh.Session) *channel {
-	return &channel{Session: s, link: ln, over: make(chan struct{})}
+	return &channel{Session: s, shell: newShell(), link: ln}
 }
 
 // channel opens a session, on another connection where one is full.
@@ -137,100 +118,10 @@ func (ch *channel) run(cmd string) {
 // startShell makes ch a shell that waits for one script, or, if it is to last, for
 // one after another.
 func (ch *channel) startShell(lasting bool) {
-	ch.lasting = lasting
-	ch.scripts, ch.left = make(chan piece, 1), make(chan struct{})
+	ch.open(lasting)
 	ch.stdin, _ = ch.StdinPipe() // fails on a session that is in use already
 	ch.Stdout, ch.Stderr = &ch.out[0], &ch.out[1]
 	ch.run(shellCommand)
-}
-
-// give hands s to the shell, which must have none, and gives its answer to be.
-func (ch *channel) give(s Script) *frames {
-	fr := newFrames()
-	text := ""
-	switch {
-	case !ch.lasting:
-		text = sized(frameScript(fr.nonce, s))
-	case !ch.looping:
-		ch.looping = true
-		text = sized(loopScript) + request(fr.nonce, s.Text)
-	default:
-		text = request(fr.nonce, s.Text)
-	}
-	ch.frames = fr
-	ch.out[0].pass(fr.stdout)
-	ch.out[1].pass(fr.stderr)
-	ch.scripts <- piece{text, fr.fed} // there is room: feed has sent the one before
-	return fr
-}
-
-// keep has the shell wait for its next script; false means that it can't, and is
-// to be finished.
-func (ch *channel) keep(ctx context.Context) bool {
-	fr := ch.frames
-	if ch.lasting {
-		// It is sent, or the answer is none of our loop's.
-		wait, cancel := context.WithTimeout(ctx, drainGrace)
-		defer cancel()
-		select {
-		case <-fr.fed:
-		case <-wait.Done():
-			ch.link.route.forgetShell(ch)
-		}
-	}
-	ch.id, ch.frames = fr.run(), nil // which may be large
-	ch.out[0].pass(nil)
-	ch.out[1].pass(nil)
-	return ch.link.route.ran(ch, fr.stderr.state().done)
-}
-
-// feed passes scripts on, and the news that they are not wanted any more: the end
-// of the input. It ends at the latest with the channel.
-func (ch *channel) feed() {
-	for {
-		select {
-		case p := <-ch.scripts:
-			if _, err := io.WriteString(ch.stdin, p.text); err != nil {
-				return
-			}
-			close(p.fed)
-		case <-ch.left:
-			_ = ch.stdin.Close()
-			return
-		case <-ch.over:
-			return
-		}
-	}
-}
-
-// stream passes a shell's output on to whoever waits for it, if anybody does: what
-// a host prints between two answers is dropped.
-type stream struct {
-	mu sync.Mutex
-	to *frameReader
-}
-
-// Write implements io.Writer.
-func (s *stream) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.to == nil {
-		return len(p), nil
-	}
-	return s.to.Write(p)
-}
-
-func (s *stream) pass(to *frameReader) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.to = to
-}
-
-// leave tells the host that the script is not wanted any more.
-func (ch *channel) leave() {
-	if ch.left != nil {
-		ch.once.Do(func() { close(ch.left) })
-	}
 }
 
 // finish closes a channel whose command is over, or should be, and gives its

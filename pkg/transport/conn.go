@@ -14,7 +14,10 @@ type Script struct {
 	// so quoted text in it may be secret.
 	Text string
 	// Repeatable is whether it does no harm to run Text twice. If the
-	// connection dies under it, it is then run once more, silently.
+	// connection, or its shell, dies under it, it is then run once more, silently.
+	// Where such scripts follow each other, one shell process may run them, each in
+	// a subshell: $$ is then the same for all, and what one leaves printing in the
+	// background may show in the output of the next.
 	Repeatable bool
 	// Finish is whether Text, once it has begun, is to run to its end even if
 	// the caller goes: killed, cut off or out of time. That is for work which
@@ -41,7 +44,8 @@ type Conn interface {
 	// same when this process dies or the connection breaks; one that merely falls
 	// silent it notices when its sshd does (ClientAliveInterval, TCPKeepAlive),
 	// or when we come back over another. What a script that has ended left in
-	// the background goes on. Standard output and standard error may hold 32 MiB
+	// the background goes on; what a repeatable one left may be ended with a later
+	// one, whose process group may be the same. Standard output and standard error may hold 32 MiB
 	// each. Errors are *Error.
 	Run(ctx context.Context, s Script) (Result, error)
 

@@ -72,19 +72,43 @@ func (c *localConn) Run(ctx context.Context, s Script) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{}, contextError(ctx, e, "starting", false)
 	}
-	fr := newFrames()
-	g, serr := c.start(fr, s)
-	if serr != nil {
+	repeatable := s.Repeatable && !s.Finish
+	if repeatable {
+		if g := c.pool.local.take(); g != nil {
+			g.give(s)
+			res, aerr := c.runOn(ctx, g, s)
+			if aerr == nil {
+				return res, nil
+			}
+			if !isClosed(g.over) || ctx.Err() != nil {
+				return Result{}, aerr
+			}
+			// The shell was ended, maybe by the script: one of its own tells.
+			repeatable = false
+		}
+	}
+	g := newLocalShell(repeatable && c.pool.local.wanted())
+	g.give(s)
+	if serr := c.start(g); serr != nil {
 		return Result{}, &Error{Kind: KindSession, Endpoint: e, Err: serr, Hint: "/bin/sh could not be started"}
 	}
-	select {
-	case <-fr.settled:
-	case <-g.done:
-	case <-ctx.Done():
+	res, aerr := c.runOn(ctx, g, s)
+	if aerr != nil {
+		return Result{}, aerr
+	}
+	return res, nil
+}
+
+// runOn waits for the answer to s, which g was given.
+func (c *localConn) runOn(ctx context.Context, g *localShell, s Script) (Result, *Error) {
+	e := Endpoint{Local: true}
+	fr := g.frames
+	if !g.await(ctx) {
+		c.pool.local.forget(g)
 		c.pool.endScript(func() {
 			if s.Finish {
 				select {
-				case <-g.done:
+				case <-g.over:
 				case <-c.pool.ctx.Done():
 				case <-time.After(finishGrace * time.Second):
 				}
@@ -94,32 +118,36 @@ func (c *localConn) Run(ctx context.Context, s Script) (Result, error) {
 		return Result{}, contextError(ctx, e, "running the script", true)
 	}
 	var ended error
-	if isClosed(g.done) {
+	if isClosed(g.over) {
 		ended = g.err
 	}
 	res, aerr := fr.answer(e, ended)
 	if aerr != nil {
+		c.pool.local.forget(g)
 		c.pool.endScript(g.kill)
 		return Result{}, aerr
+	}
+	if _, ready := g.answered(ctx); s.Repeatable && !c.pool.local.ran(g, ready) {
+		g.leave()
 	}
 	return res, nil
 }
 
-// start starts the framed script in a process group of its own.
-func (c *localConn) start(fr *frames, s Script) (*localGroup, error) {
+// start starts a shell in a process group of its own, and feeds it.
+func (c *localConn) start(g *localShell) error {
 	outR, outW, err := os.Pipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	errR, errW, err := os.Pipe()
 	if err != nil {
 		_, _ = outR.Close(), outW.Close()
-		return nil, err
+		return err
 	}
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		_, _, _, _ = outR.Close(), outW.Close(), errR.Close(), errW.Close()
-		return nil, err
+		return err
 	}
 	cmd := localCommand("-c", readScript)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -128,40 +156,63 @@ func (c *localConn) start(fr *frames, s Script) (*localGroup, error) {
 	_, _, _ = inR.Close(), outW.Close(), errW.Close()
 	if err != nil {
 		_, _, _ = inW.Close(), outR.Close(), errR.Close()
-		return nil, err
+		return err
 	}
-	c.pool.own(func() { _, _ = io.WriteString(inW, sized(frameScript(fr.nonce, s))) }) // ends with the process, whose end of the pipe it is
-	g := &localGroup{pid: cmd.Process.Pid, done: make(chan struct{})}
+	g.pid, g.stdin = cmd.Process.Pid, inW
+	var settled chan struct{} // where there is but one answer to wait for
+	if g.lasting {
+		c.pool.own(func() { g.endWith(c.pool.ctx) })
+	} else {
+		settled = g.frames.settled
+	}
+	c.pool.own(g.feed) // ends with the process, whose end of the pipe it is
 	drained := make(chan struct{})
 	c.pool.own(func() { // ends at the end of both streams, or when they are closed below
 		defer close(drained)
 		var both sync.WaitGroup
-		both.Go(func() { _, _ = io.Copy(fr.stdout, outR) })
-		both.Go(func() { _, _ = io.Copy(fr.stderr, errR) })
+		both.Go(func() { _, _ = io.Copy(&g.out[0], outR) })
+		both.Go(func() { _, _ = io.Copy(&g.out[1], errR) })
 		both.Wait()
 	})
 	c.pool.own(func() { // ends with the process
 		g.err = cmd.Wait()
+		close(g.ended)
+		c.pool.local.forget(g)
 		_ = inW.Close() // until now: its end is the operator's, to the watchdog
 		// What it wrote is in the pipes, and read soon. Their end may never
 		// come: a background child can hold them.
 		select {
 		case <-drained:
-		case <-fr.settled:
+		case <-settled:
+		case <-g.left:
 		case <-time.After(drainGrace):
 		}
 		_, _ = outR.Close(), errR.Close()
 		<-drained
-		close(g.done)
+		close(g.over)
 	})
-	return g, nil
+	return nil
+}
+
+// localShell is a shell on this machine.
+type localShell struct {
+	shell
+	localGroup
+	ended chan struct{} // closed when the leader is reaped
+	err   error         // of Wait, valid after ended
+}
+
+func newLocalShell(lasting bool) *localShell {
+	g := &localShell{shell: newShell(), ended: make(chan struct{})}
+	g.open(lasting)
+	g.done = g.over
+	return g
 }
 
 // localGroup is a process group that a script runs in.
 type localGroup struct {
 	pid  int
-	done chan struct{} // closed when the leader is reaped
-	err  error         // of Wait, valid after done
+	done chan struct{} // closed when it is over
 }
 
 // kill ends the group: TERM, then KILL for what is left of it. The leader's id

@@ -96,6 +96,7 @@ func TestLoopInShells(t *testing.T) {
 				// In bash, read gives up after TMOUT seconds, which the loop must not.
 				l := startLoop(t, shell, "TMOUT=1", "fleet_text=carried", "fleet_nonce=carried")
 				for range 2 {
+					_ = exec.Command("sleep", "2").Run() // while the loop is idle
 					for _, tc := range []struct {
 						text, out, err string
 						code           int

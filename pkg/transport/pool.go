@@ -98,6 +98,7 @@ type Pool struct {
 	asking chan struct{} // holds one token while a question is put
 	keys   keyring
 	env    *environment
+	local  keptShell
 
 	mu     sync.Mutex
 	closed bool

@@ -1,196 +1,154 @@
 package transport
 
 import (
-	"fmt"
-	"strings"
+	"context"
+	"io"
+	"sync"
 	"time"
 )
 
-// shellAfter is how many repeatable scripts an endpoint has run when the next one
-// starts a shell that stays: who has asked twice will ask again. A program that
-// asks once so pays for nothing that it does not use, and the start costs the
-// second script what a channel of its own would.
-const shellAfter = 1
+// shell is a /bin/sh that is given scripts, on a channel or on this machine.
+type shell struct {
+	stdin   io.WriteCloser // feed's alone: open as long as the script is wanted
+	scripts chan piece     // what feed is to send
+	left    chan struct{}  // closed by leave
+	once    sync.Once
+	over    chan struct{} // closed when the shell, and the way to it, are over
+	out     [2]stream     // standard output and standard error
 
-// loopScript makes a shell run one script after another: see request. A poll so
-// costs one round trip and not three, and the host neither a child of sshd nor a
-// login shell with its start-up files.
-//
-// The script runs in a subshell, so that nothing it does to its shell reaches the
-// next one. The watchdog beside it is that of a single script: only a process that
-// is gone before the last mark can be told apart, to the instant, from one that
-// still has a script to end. To watch by itself the loop would need another process
-// behind the script, for that mark, which is the same fork. While no script runs,
-// the end of the input ends the loop and nothing else.
-//
-// Its names are unset first, or what the account's environment has of them would
-// carry scripts into environments. Bash's read would mind TMOUT. A syntax error
-// ends most shells there and then, and the others by fleet_whole; behind the eval
-// there must be no ||, or a script's set -e does nothing.
-const loopScript = "{\n" + pathPrologue + groupPrologue + `unset TMOUT fleet_head fleet_nonce fleet_lines fleet_size fleet_line fleet_text fleet_whole fleet_watchdog
-fleet_head=$(command -v head)
-fleet_begin() {
-printf '%s%s %s\n' "${fleet_nonce}b" "$$" "$fleet_group" || exit 255
-printf '%s%s %s\n' "${fleet_nonce}b" "$$" "$fleet_group" >&2
-` + watchdogAtOnce + `}
-fleet_end() {
-fleet_whole=1
-{ kill -s KILL "$fleet_watchdog"; wait "$fleet_watchdog"; } 2>/dev/null
-printf '%s%s\n' "${fleet_nonce}e" "$1"
-printf '%s%s\n' "${fleet_nonce}e" "$1" >&2
-}
-while read -r fleet_nonce fleet_lines fleet_size; do
-fleet_text=
-while [ "$fleet_lines" -gt 0 ]; do
-IFS= read -r fleet_line || exit 0
-fleet_text=$fleet_text$fleet_line'
-'
-fleet_lines=$((fleet_lines - 1))
-done
-[ "$fleet_size" -eq 0 ] || fleet_text=$(exec "$fleet_head" -c "$fleet_size" 2>/dev/null) || fleet_text=$(exec dd bs=1 count="$fleet_size" 2>/dev/null)
-fleet_whole=
-eval "$fleet_text"
-[ "$fleet_whole" ] || exit 255
-done
-exit 0
-}
-`
-
-// inlineSize is up to how many bytes a script is read by the loop itself, for
-// which a shell makes a system call a byte; beyond, head is cheaper (measured in
-// dash and bash: 0.3 ms a KiB, and 1 ms).
-const inlineSize = 1 << 10
-
-// request is a script as loopScript takes it: a line with the nonce of its frame,
-// how many lines follow, and how many bytes if it does not come in lines. Only
-// plain text does, in which there is nothing for a shell's read to mistake. What
-// frameScript says of the braces holds here too.
-func request(nonce, text string) string {
-	text = "{\nfleet_begin\n(\nunset fleet_nonce fleet_text\n" + text + "\n) </dev/null\nfleet_end $?\n}\n"
-	if len(text) <= inlineSize && isPlain(text) {
-		return fmt.Sprintf("%s %d 0\n%s", nonce, strings.Count(text, "\n"), text)
-	}
-	return fmt.Sprintf("%s 0 %d\n%s", nonce, len(text), text)
+	lasting bool    // it runs one script after another, see loopScript
+	looping bool    // it was told how
+	frames  *frames // of the script that it has
+	id      runID   // known once a script was answered
 }
 
-// isPlain is whether text is of printable ASCII, tabs and line feeds alone.
-func isPlain(text string) bool {
-	return !strings.ContainsFunc(text, func(c rune) bool { return c != '\n' && c != '\t' && (c < ' ' || c > '~') })
+// piece is text for a shell's standard input.
+type piece struct {
+	text string
+	fed  chan struct{} // closed when all of it was sent
 }
 
-// A channel whose shell runs loopScript is its route's one persistent shell.
-//
-// Only repeatable scripts use it. That a link is dead may show only after a
-// script was written to it, and then nobody knows whether the script has begun;
-// to open a channel first, which is what the others do, would have told.
-//
-// It stands in nobody's way. As long as it is idle it does not count for its
-// link's age, it is ended when a caller finds no room for a channel, and where a
-// link has room for one channel alone, it is not kept.
-
-// takeShell gives the persistent shell, with its slot, or nil if there is none or
-// it is in use: a second one was not worth its keep.
-func (r *route) takeShell() *channel {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	ch := r.shell
-	if ch == nil || !ch.idle || ch.link.suspect || isClosed(ch.over) {
-		return nil
+// give hands s to the shell, which must have none, and gives its answer to be.
+func (sh *shell) give(s Script) *frames {
+	fr := newFrames()
+	text := ""
+	switch {
+	case !sh.lasting:
+		text = sized(frameScript(fr.nonce, s))
+	case !sh.looping:
+		sh.looping = true
+		text = sized(loopScript) + request(fr.nonce, s.Text)
+	default:
+		text = request(fr.nonce, s.Text)
 	}
-	ch.idle = false
-	ch.link.used++
-	return ch
+	sh.frames = fr
+	sh.out[0].pass(fr.stdout)
+	sh.out[1].pass(fr.stderr)
+	sh.scripts <- piece{text, fr.fed} // there is room: feed has sent the one before
+	return fr
 }
 
-// keepShell makes ch, which has yet to be started, the persistent shell, if the
-// endpoint is one to be asked again and has neither one nor a want of room.
-func (r *route) keepShell(ch *channel) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.runs < shellAfter || r.shellless || ch.link.used >= ch.link.limit {
-		return false
+// answered lets go of a script that was answered. whole is whether both streams
+// came back in frames: where one is lost, only the shell's end tells that nothing
+// more comes of it. ready is whether the shell waits for its next script.
+func (sh *shell) answered(ctx context.Context) (whole, ready bool) {
+	fr := sh.frames
+	ready = sh.lasting
+	if sh.lasting {
+		wait, cancel := context.WithTimeout(ctx, drainGrace)
+		defer cancel()
+		select {
+		case <-fr.fed:
+		case <-wait.Done():
+			ready = false // an answer to what was not sent is none of our loop's
+		}
 	}
-	if r.shell != nil && r.shell.link.suspect {
-		r.dropShell() // it would wait there for what goes elsewhere
-	}
-	if r.shell != nil {
-		return false
-	}
-	r.shell = ch
-	return true
+	sh.id, sh.frames = fr.run(), nil // which may be large
+	sh.out[0].pass(nil)
+	sh.out[1].pass(nil)
+	whole = fr.stderr.state().done
+	return whole, ready && whole
 }
 
-// ran counts a repeatable script that ch has run, and gives the shell back for
-// the next one; false means that ch is not to be kept. whole is whether both
-// streams came back in frames: where one is lost, only the end of a channel tells
-// that nothing more comes of it.
-func (r *route) ran(ch *channel, whole bool) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.runs++
-	if !whole {
-		r.shellless = true
+// await waits for the answer to the script, or for the end of its shell;
+// false means that ctx ended first.
+func (sh *shell) await(ctx context.Context) bool {
+	printed := sh.frames.printed
+	if !sh.lasting {
+		printed = nil
 	}
-	if r.shell != ch {
-		return false
-	}
-	if !whole || ch.link.limit < 2 {
-		r.shell = nil
-		return false
-	}
-	ch.idle = true
-	ch.link.used--
-	ch.link.idleSince = time.Now()
-	r.broadcast()
-	return true
-}
-
-// forgetShell has the next script start another.
-func (r *route) forgetShell(ch *channel) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.shell == ch {
-		r.shell = nil
+	var late <-chan time.Time
+	for {
+		select {
+		case <-sh.frames.settled:
+			return true
+		case <-sh.over:
+			return true
+		case <-late:
+			return true
+		case <-ctx.Done():
+			return false
+		case <-printed:
+			// A forced command may drop standard error, or join it to the other.
+			printed, late = nil, time.After(drainGrace)
+		}
 	}
 }
 
-// noShell is for an endpoint whose shell does not run the loop.
-func (r *route) noShell() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.shellless = true
-}
-
-// dropShell makes room for a caller who needs a channel of its own. It is called
-// with mu held.
-func (r *route) dropShell() {
-	if ch := r.shell; ch != nil && ch.idle {
-		r.shell = nil
-		ch.idle = false
-		ch.link.used++ // until release
-		ch.finish()
+// feed passes scripts on, and the news that they are not wanted any more: the end
+// of the input. It ends at the latest with the shell.
+func (sh *shell) feed() {
+	for {
+		select {
+		case p := <-sh.scripts:
+			if _, err := io.WriteString(sh.stdin, p.text); err != nil {
+				return
+			}
+			close(p.fed)
+		case <-sh.left:
+			_ = sh.stdin.Close()
+			return
+		case <-sh.over:
+			return
+		}
 	}
 }
 
-// release gives back the slot of a channel that is over.
-func (r *route) release(ch *channel) {
-	r.mu.Lock()
-	if r.shell == ch {
-		r.shell = nil
+// leave tells the host that the script is not wanted any more.
+func (sh *shell) leave() {
+	if sh.left != nil {
+		sh.once.Do(func() { close(sh.left) })
 	}
-	if ch.idle {
-		ch.idle = false
-		ch.link.used++ // put takes it back
-	}
-	r.mu.Unlock()
-	r.put(ch.link, true)
 }
 
-// reserved is the slots on l that nobody has and an idle shell takes. It is
-// called with mu held.
-func (r *route) reserved(l *link) int {
-	if r.shell != nil && r.shell.link == l && r.shell.idle {
-		return 1
+func newShell() shell { return shell{over: make(chan struct{})} }
+
+// open makes it one that takes scripts: one, or, if it is to last, one after
+// another.
+func (sh *shell) open(lasting bool) {
+	sh.lasting = lasting
+	sh.scripts, sh.left = make(chan piece, 1), make(chan struct{})
+}
+
+// stream passes a shell's output on to whoever waits for it, if anybody does: what
+// a host prints between two answers is dropped.
+type stream struct {
+	mu sync.Mutex
+	to *frameReader
+}
+
+// Write implements io.Writer.
+func (s *stream) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.to == nil {
+		return len(p), nil
 	}
-	return 0
+	return s.to.Write(p)
+}
+
+func (s *stream) pass(to *frameReader) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.to = to
 }

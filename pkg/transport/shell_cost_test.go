@@ -102,8 +102,12 @@ func TestShellForks(t *testing.T) {
 // TestShellLongRun holds that nothing is left of a thousand scripts at either end.
 // No other test runs beside it.
 func TestShellLongRun(t *testing.T) {
-	s := startServer(t)
-	e := s.endpoint()
+	for name, e := range map[string]Endpoint{"local": {Local: true}, "ssh": startServer(t).endpoint()} {
+		t.Run(name, func(t *testing.T) { longRun(t, e) })
+	}
+}
+
+func longRun(t *testing.T, e Endpoint) {
 	p := polled(t, Options{}, e)
 	shell := shellID(t, p, e)
 	// What the shell has: children, zombies among them, descriptors, memory in KiB.

@@ -169,12 +169,20 @@ func TestShellLost(t *testing.T) {
 // persistent shell and behind it.
 func TestShellOperator(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	for name, e := range map[string]Endpoint{"local": {Local: true}, "ssh": startServer(t).endpoint()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			shellOperator(t, e)
+		})
+	}
+}
+
+func shellOperator(t *testing.T, e Endpoint) {
 	for _, tc := range lasting {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "pid")
-			_, kill := startOperator(t, s.endpoint(), Script{Text: idsText(file) + tc.text, Repeatable: true})
+			_, kill := startOperator(t, e, Script{Text: idsText(file) + tc.text, Repeatable: true})
 			pid := idFrom(t, file)
 			kill()
 			wantGroupGone(t, pid)
@@ -183,7 +191,7 @@ func TestShellOperator(t *testing.T) {
 	t.Run("after the script's end", func(t *testing.T) {
 		t.Parallel()
 		file := filepath.Join(t.TempDir(), "pid")
-		said, kill := startOperator(t, s.endpoint(), Script{Repeatable: true,
+		said, kill := startOperator(t, e, Script{Repeatable: true,
 			Text: "echo $$; sh -c 'echo $$ >" + file + "; exec sleep 600' & while ! [ -s " + file + " ]; do sleep 0.1; done"})
 		pid := idFrom(t, file)
 		defer func() { _ = syscall.Kill(pid, syscall.SIGKILL) }()

@@ -23,11 +23,22 @@ func (c repeated) Run(ctx context.Context, s Script) (Result, error) {
 }
 
 // shellOf is the persistent shell that p has on e, or nil.
-func shellOf(p *Pool, e Endpoint) *channel {
+func shellOf(p *Pool, e Endpoint) *shell {
+	if e.Local {
+		p.local.mu.Lock()
+		defer p.local.mu.Unlock()
+		if p.local.g == nil {
+			return nil
+		}
+		return &p.local.g.shell
+	}
 	r := p.route(routeKey{Endpoint: e})
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.shell
+	if r.shell == nil {
+		return nil
+	}
+	return &r.shell.shell
 }
 
 // shells lists the shells that run for the server's connections.
@@ -210,27 +221,41 @@ func TestShellRoom(t *testing.T) {
 			wantSlots(t, p, e)
 		})
 	}
-	t.Run("no second connection for it", func(t *testing.T) {
-		t.Parallel()
-		s := startServer(t, "MaxSessions 1")
-		e := s.endpoint()
-		p := newPool(t, Options{MaxConns: 1})
-		for range 4 {
-			poll(t, p, e)
-			poll(t, p, e)
-			succeed(t, p, e)
-			if code, screen := attach(t, p.Conn(e), "exit 5"); code != 5 {
+	for name, want := range map[string]func(*testing.T, Conn){
+		"a script": func(t *testing.T, c Conn) {
+			if _, err := c.Run(within(t, 20*time.Second), Script{Text: ":"}); err != nil {
+				t.Error(err)
+			}
+		},
+		"a terminal": func(t *testing.T, c Conn) {
+			if code, screen := attach(t, c, "exit 5"); code != 5 {
 				t.Errorf("attached: %d, %q", code, screen)
 			}
-		}
-		if n := s.logins(); n != 1 {
-			t.Errorf("%d logins", n)
-		}
-		if shellOf(p, e) != nil {
-			t.Error("the only channel is kept from others")
-		}
-		wantSlots(t, p, e)
-	})
+		},
+	} {
+		t.Run("gives way to "+name, func(t *testing.T) {
+			t.Parallel()
+			e := startServer(t, "MaxSessions 1").endpoint()
+			var p *Pool
+			eventually(t, "it has the only channel", func() bool {
+				// sshd may take a while to find that the first script's is free.
+				p = newPool(t, Options{MaxConns: 1})
+				poll(t, p, e)
+				wantSlots(t, p, e)
+				poll(t, p, e)
+				return shellOf(p, e) != nil
+			})
+			want(t, p.Conn(e))
+			if n := links(p, e); n != 1 || shellOf(p, e) != nil {
+				t.Errorf("%d connections; the shell is kept: %t", n, shellOf(p, e) != nil)
+			}
+			for range 2 {
+				poll(t, p, e)
+				want(t, p.Conn(e))
+			}
+			wantSlots(t, p, e)
+		})
+	}
 }
 
 // TestShellFallback is the account that a persistent shell can't be had of, but a

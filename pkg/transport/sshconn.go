@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 )
 
 // sshConn runs scripts on an endpoint over the connections of its route.
@@ -99,7 +98,7 @@ func (c *sshConn) runOn(ctx context.Context, ch *channel, s Script, abandon func
 	res, aerr := fr.answer(e, ended)
 	switch {
 	case aerr == nil:
-		if !s.Repeatable || !ch.keep(ctx) {
+		if whole, ready := ch.answered(ctx); !s.Repeatable || !c.route.ran(ch, whole, ready) {
 			ch.finish()
 		}
 		return res, nil, nil
@@ -126,29 +125,4 @@ func (c *sshConn) runOn(ctx context.Context, ch *channel, s Script, abandon func
 		return Result{}, &id, aerr
 	}
 	return Result{}, nil, aerr
-}
-
-// await waits for the answer to the script that was given to ch, or for its end;
-// false means that ctx ended first.
-func (ch *channel) await(ctx context.Context) bool {
-	printed := ch.frames.printed
-	if !ch.lasting {
-		printed = nil
-	}
-	var late <-chan time.Time
-	for {
-		select {
-		case <-ch.frames.settled:
-			return true
-		case <-ch.over:
-			return true
-		case <-late:
-			return true
-		case <-ctx.Done():
-			return false
-		case <-printed:
-			// A forced command may drop standard error, or join it to the other.
-			printed, late = nil, time.After(drainGrace)
-		}
-	}
 }
