@@ -75,6 +75,8 @@ type reading struct {
 	// ran is whether a command of the configuration was run, whose answer may
 	// be another one at any time.
 	ran bool
+	// shape is what our own reader found applies, in general: see config_alike.go.
+	shape string
 }
 
 const (
