@@ -42,7 +42,9 @@ func (g *ground) inTurns(ctx context.Context, settle func(context.Context) error
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", w.name, err)
 			}
-			c.host = (g.hostCPU() - before) / time.Duration(max(w.rounds, 1))
+			if c.host == 0 { // what do has not counted itself
+				c.host = (g.hostCPU() - before) / time.Duration(max(w.rounds, 1))
+			}
 			samples[i] = append(samples[i], c)
 		}
 	}

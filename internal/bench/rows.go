@@ -78,20 +78,26 @@ func cold(ctx context.Context, g *ground, r *report) error {
 const pollRounds = 5
 
 // poll compares a look by kept connections with the capture of a pane through
-// ControlMasters.
+// ControlMasters. All go through the proxy, which takes from both.
 func poll(ctx context.Context, g *ground, r *report) error {
 	ends, err := g.fleet(ctx, g.hosts)
 	if err != nil {
 		return err
 	}
-	return g.warm(ctx, ends, false, func(f *fleet.Fleet, ssh func(context.Context) (cost, error)) error {
-		costs, err := g.inTurns(ctx, unsettled, repeated("library", pollRounds, warmLook(f)), repeated("ssh -S", pollRounds, ssh))
+	return g.warm(ctx, ends, true, func(f *fleet.Fleet, ssh func(context.Context) (cost, error)) error {
+		costs, err := g.inTurns(ctx, unsettled,
+			way{name: "watch", do: g.watchLook(f)},
+			repeated("status", pollRounds, warmLook(f)),
+			repeated("ssh -S", pollRounds, ssh))
 		if err != nil {
 			return err
 		}
-		r.against(fmt.Sprintf("a round of %d endpoints: time", len(ends)), costs[0].wall, costs[1].wall, 0.25)
-		r.against("CPU of the client, without masters", costs[0].cpu, costs[1].cpu, 0)
-		r.against("CPU of client and host, without masters", costs[0].cpu+costs[0].host, costs[1].cpu+costs[1].host, 0)
+		watch, status, other := costs[0], costs[1], costs[2]
+		r.against(fmt.Sprintf("watch, a round of %d endpoints: time", len(ends)), watch.wall, other.wall, 0.25)
+		r.against("watch: CPU of the client, without masters", watch.cpu, other.cpu, 0)
+		r.against("watch: CPU of client and host", watch.cpu+watch.host, other.cpu+other.host, 0)
+		r.against("library's Status again and again: time", status.wall, other.wall, 0)
+		r.against("Status: CPU of client and host", status.cpu+status.host, other.cpu+other.host, 0)
 		return nil
 	})
 }

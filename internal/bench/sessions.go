@@ -46,31 +46,33 @@ func sessions(ctx context.Context, g *ground, r *report) error {
 		if err != nil {
 			return err
 		}
-		warm, err := g.pollBoth(ctx, table, single)
+		again, err := g.watchBoth(ctx, c.places, places(one))
 		if err != nil {
 			return err
 		}
-		r.against(fmt.Sprintf("%d sessions, %s: cold", len(names), c.what), costs[0].wall, costs[1].wall, 2)
-		r.against(fmt.Sprintf("%d sessions, %s: again", len(names), c.what), warm[0].wall, warm[1].wall, 2)
+		name := fmt.Sprintf("%d sessions, %s: ", len(names), c.what)
+		r.against(name+"cold", costs[0].wall, costs[1].wall, 2)
+		r.against(name+"watch", again[0].wall, again[1].wall, 2)
+		r.against(name+"its CPU", again[0].cpu+again[0].host, again[1].cpu+again[1].host, 0)
 	}
 	return nil
 }
 
-// pollBoth looks again and again by two tables in turns.
-func (g *ground) pollBoth(ctx context.Context, tables ...string) (_ []cost, err error) {
+// watchBoth watches the places in turns, through the proxy.
+func (g *ground) watchBoth(ctx context.Context, all ...[]place) (_ []cost, err error) {
 	var ways []way
-	for _, t := range tables {
-		f, err := fleet.Load(t)
+	for i, places := range all {
+		name := fmt.Sprintf("watched-%d", i)
+		table, err := g.table(name, true, places)
+		if err != nil {
+			return nil, err
+		}
+		f, err := fleet.Load(table)
 		if err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, f.Close()) }()
-		for range 4 {
-			if err := look(ctx, f); err != nil {
-				return nil, err
-			}
-		}
-		ways = append(ways, repeated(t, pollRounds, warmLook(f)))
+		ways = append(ways, way{name: name, do: g.watchLook(f)})
 	}
 	return g.inTurns(ctx, unsettled, ways...)
 }

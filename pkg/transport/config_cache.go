@@ -28,6 +28,9 @@ type configKey struct {
 	target target
 	jump   string // the ProxyJump that is given, whatever the files say
 	env    *environment
+	// plainly has our own reader give up where it would not be taken for ssh: see
+	// config_alike.go.
+	plainly bool
 }
 
 // configCache reads ssh_config, keeps what it read, and lets callers that want
@@ -37,6 +40,10 @@ type configCache struct {
 	kept    map[configKey]keptReading
 	flights map[configKey]*configFlight
 	places  chan struct{} // one token for each reading under way
+	// alike are the shapes of which both readers made the same, and unlike the ssh
+	// binaries that once made something else.
+	alike  map[shapeKey]bool
+	unlike map[string]bool
 }
 
 type keptReading struct {
@@ -98,6 +105,7 @@ func (c *configCache) forget(k configKey, f *configFlight) {
 func (c *configCache) start(p *Pool, k configKey) *configFlight {
 	if c.places == nil {
 		c.kept, c.flights = map[configKey]keptReading{}, map[configKey]*configFlight{}
+		c.alike, c.unlike = map[shapeKey]bool{}, map[string]bool{}
 		c.places = make(chan struct{}, max(4, 2*runtime.GOMAXPROCS(0)))
 	}
 	ctx, cancel := context.WithCancel(p.ctx)
@@ -137,7 +145,7 @@ func (c *configCache) readNow(ctx context.Context, k configKey) (*reading, []sta
 	var r *reading
 	var err error
 	if k.binary != "" {
-		r, err = resolveBySSH(ctx, k)
+		r, err = c.readAlike(ctx, k)
 	} else {
 		r, err = resolveByFile(ctx, usualSources(k.file), k)
 	}

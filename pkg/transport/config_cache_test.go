@@ -249,10 +249,12 @@ func TestConfigReadingEnds(t *testing.T) {
 func TestConfigReadingIsBounded(t *testing.T) {
 	ssh := newCountedSSH(t, true)
 	p := newPool(t, Options{SSHBinary: ssh.path("ssh")})
+	file := filepath.Join(t.TempDir(), "config")
+	write(t, file, "Match all\n") // only ssh is asked about it, for each host
 	var wg sync.WaitGroup
 	for i := range 30 {
 		wg.Go(func() {
-			if _, err := p.Resolve(within(t, 60*time.Second), Endpoint{Destination: fmt.Sprint("box", i), ConfigFile: "/dev/null"}); err != nil {
+			if _, err := p.Resolve(within(t, 60*time.Second), Endpoint{Destination: fmt.Sprint("box", i), ConfigFile: file}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -19,9 +19,13 @@ func (m *configMaker) pick(from ...string) string { return from[m.IntN(len(from)
 // some is true in one of n cases.
 func (m *configMaker) some(n int) bool { return m.IntN(n) == 0 }
 
+func newConfigMaker(seed uint64) *configMaker {
+	return &configMaker{Rand: rand.New(rand.NewPCG(seed, 1)), files: map[string]string{}}
+}
+
 // makeConfig gives the case of a seed.
 func makeConfig(seed uint64) configCase {
-	m := &configMaker{Rand: rand.New(rand.NewPCG(seed, 1)), files: map[string]string{}}
+	m := newConfigMaker(seed)
 	c := configCase{name: fmt.Sprint(seed), files: m.files}
 	c.dest = m.pick("box", "box", "box", "web", "BOX", "db1.example.com", "bob@box", "box:77", "bob@web:77", "10.0.0.1", "[::1]:22")
 	c.text = m.file(0)

@@ -47,6 +47,9 @@ func resolveByFile(ctx context.Context, sources []configSource, k configKey) (*r
 			files = append(files, f)
 		}
 	}
+	if k.plainly && !arePlain(files) {
+		return nil, errNotPlain
+	}
 	if err := r.pass(ctx, files); err != nil {
 		return nil, err
 	}
@@ -71,7 +74,7 @@ func resolveByFile(ctx context.Context, sources []configSource, k configKey) (*r
 		return nil, err
 	}
 	d["hostname"] = []string{host}
-	return &reading{dump: d, source: sourceFiles, files: r.parser.files, folders: r.parser.folders, warnings: r.warnings, ran: r.ran}, nil
+	return &reading{dump: d, source: sourceFiles, files: r.parser.files, folders: r.parser.folders, warnings: r.warnings, ran: r.ran, shape: r.shape(files, k)}, nil
 }
 
 // pass goes through all files once.

@@ -78,6 +78,8 @@ type reading struct {
 	ran bool
 	// variables is whether a file may name variables of the environment.
 	variables bool
+	// shape is what our own reader found applies, in general: see config_alike.go.
+	shape string
 }
 
 const (
