@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -62,7 +63,7 @@ func TestShellForks(t *testing.T) {
 	e := s.endpoint()
 	p := polled(t, Options{}, e)
 	made := func(text string) (forks, execs int) {
-		traced := s.path("trace")
+		traced := filepath.Join(t.TempDir(), "trace")
 		trace := exec.Command("strace", "-f", "-qq", "-o", traced, "-p", strconv.Itoa(shellID(t, p, e)), "-e", "trace=fork,vfork,clone,clone3,execve")
 		if err := trace.Start(); err != nil {
 			t.Fatal(err)
