@@ -207,7 +207,7 @@ done
 // ends its child alone, as busybox's does, would leave git running: hence the trap.
 var siteBatch = `fleet_y=
 if [ $# -ge 6 ] && command -v timeout >/dev/null 2>&1; then
-  fleet_y=$(fleet_limit sh -c ` + transport.Quote(batch) + ` sh "$@" 2>/dev/null | awk '
+  fleet_y=$(fleet_limit sh -c ` + transport.Quote(batchScript) + ` sh "$@" 2>/dev/null | awk '
 /^## /{n = $2; c = 0; print "git " n; next}
 {c++}
 /^# code/{print; print c; next}
@@ -217,7 +217,7 @@ if [ $# -ge 6 ] && command -v timeout >/dev/null 2>&1; then
 fi
 `
 
-const batch = `trap 'kill "$p" 2>/dev/null; exit 1' TERM
+const batchScript = `trap 'kill "$p" 2>/dev/null; exit 1' TERM
 while [ $# -gt 0 ]; do
   if cd -P -- "$2"; then
     printf '## %s\n' "$1"
