@@ -60,7 +60,11 @@ func (s site) fragment() string {
 	}
 	b.WriteString(siteSplit + siteAccount)
 	if len(s.folders) > 0 {
-		b.WriteString("if [ -n \"$fleet_ids\" ] && command -v git >/dev/null 2>&1; then\n" + siteGit + siteNews + siteBatch + siteRepository + "fi\n")
+		batch := "fleet_y=\n"
+		if len(s.folders) >= 3 {
+			batch = siteBatch // there is no use for it with fewer
+		}
+		b.WriteString("if [ -n \"$fleet_ids\" ] && command -v git >/dev/null 2>&1; then\n" + siteGit + siteNews + batch + siteRepository + "fi\n")
 	}
 	// As late as can be, for it is compared with the time at which the answer is here.
 	if !know.clock {

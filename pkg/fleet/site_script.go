@@ -64,19 +64,19 @@ const siteFolder = `  fleet_n=$((fleet_n + 1))
   fleet_ids="$fleet_ids $fleet_n"
   set -- "$@" /
   fleet_g=$fleet_r; [ ! -e "$fleet_r/.git" ] || fleet_g=$fleet_r/.git
-  if [ -f "$fleet_g" ]; then # a worktree or a submodule
+  if [ -f "$fleet_g" ] && [ -r "$fleet_g" ]; then # a worktree or a submodule
     IFS= read -r fleet_g <"$fleet_g"
     case $fleet_g in 'gitdir: /'*) fleet_g=${fleet_g#gitdir: } ;; *) fleet_g=$fleet_r/${fleet_g#gitdir: } ;; esac
   fi
   fleet_c=$fleet_g
-  if [ -r "$fleet_g/commondir" ]; then
+  if [ -f "$fleet_g/commondir" ] && [ -r "$fleet_g/commondir" ]; then
     IFS= read -r fleet_c <"$fleet_g/commondir"
     case $fleet_c in /*) ;; *) fleet_c=$fleet_g/$fleet_c ;; esac
   fi
   eval "fleet_c$fleet_n=\$fleet_c"
   case $fleet_r in *"$fleet_nl"*) continue ;; esac
   fleet_roots=$fleet_roots$fleet_r//$fleet_n$fleet_nl
-  if [ -r "$fleet_g/HEAD" ]; then IFS= read -r fleet_h <"$fleet_g/HEAD"; else fleet_h=; fi
+  if [ -f "$fleet_g/HEAD" ] && [ -r "$fleet_g/HEAD" ]; then IFS= read -r fleet_h <"$fleet_g/HEAD"; else fleet_h=; fi
   for fleet_t in "$fleet_g/HEAD" "$fleet_g/index" "$fleet_c/packed-refs" "$fleet_c/refs/heads"; do [ ! -L "$fleet_t" ] || fleet_h=; done
   case $fleet_h in
   'ref: refs/heads/'*)
@@ -168,7 +168,7 @@ fleet_changes() {
 }
 fleet_filters() {
   fleet_t=0
-  if [ -r "$fleet_c/config" ]; then
+  if [ -f "$fleet_c/config" ] && [ -r "$fleet_c/config" ]; then
     while IFS= read -r fleet_h || [ -n "$fleet_h" ]; do
       fleet_t=$((fleet_t + 1))
       case $fleet_h in *[Ff][Ii][Ll][Tt][Ee][Rr]* | *[Ii][Nn][Cc][Ll][Uu][Dd][Ee]* | *[Ww][Oo][Rr][Kk][Tt][Rr][Ee][Ee][Cc]*) fleet_t=200 ;; esac
@@ -207,7 +207,7 @@ done
 // ends its child alone, as busybox's does, would leave git running: hence the trap.
 var siteBatch = `fleet_y=
 if [ $# -ge 6 ] && command -v timeout >/dev/null 2>&1; then
-  fleet_y=$(fleet_limit sh -c ` + transport.Quote(batch) + ` sh "$@" 2>/dev/null | awk '
+  fleet_y=$(fleet_limit sh -c ` + transport.Quote(batchScript) + ` sh "$@" 2>/dev/null | awk '
 /^## /{n = $2; c = 0; print "git " n; next}
 {c++}
 /^# code/{print; print c; next}
@@ -217,7 +217,7 @@ if [ $# -ge 6 ] && command -v timeout >/dev/null 2>&1; then
 fi
 `
 
-const batch = `trap 'kill "$p" 2>/dev/null; exit 1' TERM
+const batchScript = `trap 'kill "$p" 2>/dev/null; exit 1' TERM
 while [ $# -gt 0 ]; do
   if cd -P -- "$2"; then
     printf '## %s\n' "$1"

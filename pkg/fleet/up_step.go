@@ -35,9 +35,11 @@ func (f *Fleet) climb(ctx context.Context, h Host, c climb) UpResult {
 	defer func() { cancel() }()
 	tick := time.NewTicker(upTick)
 	defer tick.Stop()
+	g := groups([]Host{h})[0]
+	g.memory = newMemory() // without it each of the looks would ask git
 	var last seen
 	for {
-		s := f.probeOne(ctx, h)
+		s := f.probeAlone(ctx, g)
 		if s.Err != nil && ctx.Err() != nil && last.State != "" {
 			s = last // it is our time that ran out, not the host's
 		}

@@ -53,6 +53,10 @@ func (w Watched) MarshalJSON() ([]byte, error) {
 // and where only a person can mend it (a refused login, a changed host key) it is a
 // minute, unless the interval is longer or there is a Count. It types nothing. What a look found that
 // ctx cut short is not yielded.
+//
+// What costs a machine much is not asked for at each look: the count of changed files
+// and the room on the disk are up to 30 s old, unless something was committed, staged
+// or checked out meanwhile.
 func (f *Fleet) Watch(ctx context.Context, o WatchOptions, hosts ...Host) iter.Seq[Watched] {
 	if len(hosts) == 0 {
 		hosts = f.table.Hosts
