@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"strings"
 	"time"
 
 	"github.com/claude-fleet/claude-fleet/pkg/fleet"
@@ -88,18 +89,34 @@ func poll(ctx context.Context, g *ground, r *report) error {
 		costs, err := g.inTurns(ctx, unsettled,
 			way{name: "watch", do: g.watchLook(f)},
 			repeated("status", pollRounds, warmLook(f)),
-			repeated("ssh -S", pollRounds, ssh))
+			repeated("ssh -S", pollRounds, ssh),
+			repeated("tmux", pollRounds, g.tmuxAlone(ends)))
 		if err != nil {
 			return err
 		}
-		watch, status, other := costs[0], costs[1], costs[2]
+		watch, status, other, alone := costs[0], costs[1], costs[2], costs[3]
 		r.against(fmt.Sprintf("watch, a round of %d endpoints: time", len(ends)), watch.wall, other.wall, 0.25)
 		r.against("watch: CPU of the client, without masters", watch.cpu, other.cpu, 0)
 		r.against("watch: CPU of client and host", watch.cpu+watch.host, other.cpu+other.host, 0)
 		r.against("library's Status again and again: time", status.wall, other.wall, 0)
 		r.against("Status: CPU of client and host", status.cpu+status.host, other.cpu+other.host, 0)
+		r.against("for comparison, the tmux clients with no network", alone.wall, other.wall, 0)
 		return nil
 	})
+}
+
+// tmuxAlone captures the panes by a tmux client each, started by this process: less
+// than that no look can take which starts one.
+func (g *ground) tmuxAlone(ends []*endpoint) func(context.Context) (cost, error) {
+	return func(ctx context.Context) (cost, error) {
+		return together(len(ends), func(i int) (cost, error) {
+			c, out, err := command(ctx, ends[i].env(), g.tmux, strings.Fields(capture)[1:]...)
+			if err == nil && !strings.Contains(string(out), mark) {
+				err = fmt.Errorf("tmux of %s captured %q", ends[i].name, out)
+			}
+			return c, err
+		})
+	}
 }
 
 // warm has do called with a fleet whose connections stand, and with the way by
