@@ -42,7 +42,8 @@ picture: setup build
 docs:
 	CLAUDE_FLEET_WRITE_DOCS=1 $(GO) test -count=1 -run '^TestDocs$$' ./pkg/fleet ./cmd/claude-fleet
 
-# -p 2: each package of tests runs clients of its own, of 200 MB and one core.
+# -p 2: each package of tests runs clients of its own, of 200 MB and one core. Those
+# of pkg/fleet run three at once on two cores by themselves (rigtest.MoreAtOnce).
 # -count=1: what is tested is the machine's sshd and tmux too, which no cache
 # knows of. The two longest go first.
 test: setup-test
