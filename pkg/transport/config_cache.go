@@ -23,11 +23,11 @@ const (
 
 // configKey is all that a reading of ssh_config hangs on, but the files.
 type configKey struct {
+	env    *environment
 	binary string // empty: read the files ourselves
 	file   string // ssh -F
 	target target
 	jump   string // the ProxyJump that is given, whatever the files say
-	env    *environment
 }
 
 // configCache reads ssh_config, keeps what it read, and lets callers that want

@@ -73,11 +73,11 @@ type reading struct {
 	files, folders []string
 	// warnings are of what was left out.
 	warnings []string
+	// variables is whether a file may name variables of the environment.
+	variables bool
 	// ran is whether a command of the configuration was run, whose answer may
 	// be another one at any time.
 	ran bool
-	// variables is whether a file may name variables of the environment.
-	variables bool
 }
 
 const (
