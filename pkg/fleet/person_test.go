@@ -72,6 +72,19 @@ func (p person) types(mark, text string) {
 	p.shows(mark + text)
 }
 
+// drops empties the client's box by Ctrl+C, and waits until the client has forgotten
+// that: another one soon after would end it.
+func (p person) drops() {
+	p.t.Helper()
+	const armed = "again to exit"
+	p.keys("C-c")
+	p.shows(armed)
+	rigtest.Eventually(p.t, drawn, "the client forgets a Ctrl+C", func() (bool, string) {
+		s := p.screen()
+		return !strings.Contains(s, armed), s
+	})
+}
+
 // submits types a prompt into the client's box, then presses Enter.
 func (p person) submits(prompt string) {
 	p.t.Helper()

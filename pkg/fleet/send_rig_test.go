@@ -218,7 +218,7 @@ func TestSendReplaceDraft(t *testing.T) {
 		p.r.API().Release(fmt.Sprintf("beside-%d", i))
 		is(t, f, detect.Ready, draft)
 		reaches(t, p.r, prompt)
-		p.keys("C-c") // drops it
+		p.drops()
 		is(t, f, detect.Ready, "")
 	}
 	// One that is taller than the box hides whether the session is ready.
@@ -229,7 +229,7 @@ func TestSendReplaceDraft(t *testing.T) {
 	if out := sends(t, f, "over the draft", replace, fleet.Refused); !strings.Contains(out.Detail, "taller than the input box") {
 		t.Errorf("%+v", out)
 	}
-	p.keys("C-c")
+	p.drops()
 	is(t, f, detect.Ready, "")
 	// Where another draft is put aside already, it would be lost.
 	p.types("❯\u00a0", "the first")
