@@ -285,7 +285,7 @@ func rewrite(t *testing.T, r *rig.Rig, pairs ...string) string {
 // raw is a connection past the greetings.
 func raw(t *testing.T, path string) *net.UnixConn {
 	t.Helper()
-	c, _, err := NewClient("", nil, path).greet()
+	c, _, err := NewClient("", nil, path).greet(context.Background(), greetDeadline)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,11 +22,14 @@ const (
 	// aliveEvery is how often a server says that a call goes on, and alivePatience
 	// how long a caller goes without that, twice: one who was suspended finds its
 	// time over before it has looked.
-	aliveEvery    = 3 * time.Second
-	alivePatience = 8 * time.Second
+	aliveEvery    = time.Second
+	alivePatience = 2 * time.Second
 	// cancelPatience is how long a caller whose time is over waits for what the
 	// server says of the call.
 	cancelPatience = time.Second
+	// greetPatience is how long a caller waits for a server to greet: one that is
+	// frozen must not cost a caller its own time.
+	greetPatience = 500 * time.Millisecond
 	// offPause is how long a server that is of no use is left alone.
 	offPause = 30 * time.Second
 )
@@ -69,13 +72,16 @@ func (c *Client) Carry(ctx context.Context, e transport.Endpoint, s transport.Sc
 	if ctx.Err() != nil || !utf8.ValidString(e.Destination+e.ConfigFile) {
 		return transport.Result{}, direct("nothing that a server could do")
 	}
-	conn, err := c.connect(s, e, who)
+	conn, err := c.connect(ctx, s, e, who)
 	if err != nil {
 		c.explain(err)
 		return transport.Result{}, direct("%w", err)
 	}
 	call := &call{client: c, conn: conn, endpoint: e, who: who}
 	res, err := call.follow(ctx)
+	if call.silent {
+		c.leave()
+	}
 	if errors.Is(err, transport.ErrNotCarried) {
 		c.explain(err)
 	}
@@ -110,24 +116,22 @@ var errOff = errors.New("left alone")
 
 // connect reaches the server and hands it the call. Without an error all of it was
 // handed over.
-func (c *Client) connect(s transport.Script, e transport.Endpoint, who *transport.Person) (*net.UnixConn, error) {
+func (c *Client) connect(ctx context.Context, s transport.Script, e transport.Endpoint, who *transport.Person) (*net.UnixConn, error) {
 	c.mu.Lock()
 	off := time.Now().Before(c.offUntil)
 	c.mu.Unlock()
 	if off {
 		return nil, errOff
 	}
-	conn, theirs, err := c.greet()
+	conn, theirs, err := c.greet(ctx, greetPatience)
 	if err == nil {
 		if err = c.fits(theirs); err != nil {
 			_ = conn.Close()
 		}
 	}
 	if err != nil {
-		if !absent(err) && !errors.Is(err, errBusy) {
-			c.mu.Lock()
-			c.offUntil = time.Now().Add(offPause)
-			c.mu.Unlock()
+		if !absent(err) && !errors.Is(err, errBusy) && ctx.Err() == nil {
+			c.leave()
 		}
 		return nil, err
 	}
@@ -138,16 +142,29 @@ func (c *Client) connect(s transport.Script, e transport.Endpoint, who *transpor
 	for _, kv := range os.Environ() {
 		r.Env = append(r.Env, []byte(kv))
 	}
-	_ = conn.SetWriteDeadline(time.Now().Add(writeDeadline))
+	_ = conn.SetWriteDeadline(time.Now().Add(2 * alivePatience))
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetWriteDeadline(time.Now()) })
+	defer stop()
 	if err := writeFrame(conn, kindRun, r, []byte(s.Text)); err != nil {
 		_ = conn.Close()
+		if ctx.Err() == nil {
+			c.leave()
+		}
 		return nil, err
 	}
 	return conn, nil
 }
 
-// greet connects to the first server that is there, and exchanges greetings.
-func (c *Client) greet() (*net.UnixConn, hello, error) {
+// leave has the server left alone for a while.
+func (c *Client) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.offUntil = time.Now().Add(offPause)
+}
+
+// greet connects to the first server that is there, and exchanges greetings, for
+// which each may take patience.
+func (c *Client) greet(ctx context.Context, patience time.Duration) (*net.UnixConn, hello, error) {
 	var theirs hello
 	mine, err := c.hello()
 	if err != nil {
@@ -155,12 +172,13 @@ func (c *Client) greet() (*net.UnixConn, hello, error) {
 	}
 	err = fs.ErrNotExist
 	for _, path := range c.sockets {
-		conn, derr := dial(path)
+		conn, derr := dial(ctx, path, patience)
 		if derr != nil {
 			err = derr
 			continue
 		}
-		_ = conn.SetDeadline(time.Now().Add(greetDeadline))
+		_ = conn.SetDeadline(time.Now().Add(patience))
+		stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
 		f, ferr := readFrame(conn, maxGreeting)
 		switch {
 		case ferr != nil:
@@ -171,6 +189,9 @@ func (c *Client) greet() (*net.UnixConn, hello, error) {
 		}
 		if ferr == nil {
 			ferr = writeFrame(conn, kindHello, mine)
+		}
+		if !stop() && ferr == nil {
+			ferr = context.Cause(ctx)
 		}
 		if ferr != nil {
 			_ = conn.Close()

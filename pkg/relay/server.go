@@ -87,7 +87,7 @@ func Listen(o Options, sockets ...string) (*Server, error) {
 		return nil, err
 	}
 	for _, path := range sockets[1:] {
-		if c, err := dial(path); err == nil {
+		if c, err := dial(context.Background(), path, greetDeadline); err == nil {
 			_ = c.Close()
 			return nil, fmt.Errorf("%w: it listens at %s", ErrRunning, path)
 		}

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -162,13 +163,14 @@ const (
 	writeDeadline = 30 * time.Second
 )
 
-// dial connects to the server at path, if one of this account listens there.
-func dial(path string) (*net.UnixConn, error) {
+// dial connects within patience to the server at path, if one of this account
+// listens there.
+func dial(ctx context.Context, path string, patience time.Duration) (*net.UnixConn, error) {
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("the path of the socket is too long: %s", path)
 	}
-	d := net.Dialer{Timeout: greetDeadline}
-	c, err := d.Dial("unix", path)
+	d := net.Dialer{Timeout: patience}
+	c, err := d.DialContext(ctx, "unix", path)
 	if err != nil {
 		return nil, err
 	}
