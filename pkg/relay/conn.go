@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
 	"time"
@@ -35,23 +36,45 @@ func (s *Server) speak(c *net.UnixConn) (keep bool) {
 	if err != nil || f.kind != kindHello || f.into(&theirs) != nil {
 		return false
 	}
-	fits := theirs == s.hello
-	if !fits && theirs.Place == s.hello.Place && newer(theirs.Version, s.hello.Version) {
-		s.drain("a newer version (" + transport.Neutralise(theirs.Version) + ") is in use")
-		return false
+	outside := checkPlace(c)
+	if outside != nil {
+		s.opts.Say("a caller was refused: " + outside.Error())
 	}
-	if !fits && s.replaced() {
-		s.drain("its program was replaced")
+	fits := theirs == s.hello && outside == nil
+	first, err := readHead(c)
+	if k := first.kind(); !fits && outside == nil && theirs.Place == s.hello.Place && (err != nil || k != kindAsk && k != kindStop) {
+		// It wanted to call, and has seen that it must not.
+		switch {
+		case newer(theirs.Version, s.hello.Version):
+			s.drain("a newer version (" + transport.Neutralise(theirs.Version) + ") is in use")
+			return false
+		case s.replaced():
+			s.drain("its program was replaced")
+			return false
+		}
+	}
+	if err != nil {
 		return false
 	}
 	// A request may be long, and its writer slow.
 	_ = c.SetDeadline(time.Now().Add(writeDeadline))
 	most := maxGreeting
-	if fits {
-		most = maxBody
+	if first.kind() == kindRun {
+		if outside != nil {
+			refuse(c, "it runs in another place (account, home or namespace)")
+			return false
+		}
+		if !s.admit() {
+			refuse(c, errBusy.Error())
+			return false
+		}
+		defer s.leave()
+		if fits {
+			most = maxBody
+		}
 	}
-	f, err = readFrame(c, most)
-	if err != nil {
+	f, err = first.read(c, most)
+	if err != nil || outside != nil {
 		return false
 	}
 	_ = c.SetDeadline(time.Time{})
@@ -73,6 +96,13 @@ func (s *Server) speak(c *net.UnixConn) (keep bool) {
 		}
 	}
 	return false
+}
+
+// refuse answers a request, which need not have been read.
+func refuse(c *net.UnixConn, why string) {
+	if writeFrame(c, kindNotCarried, refusal{Why: why}) == nil {
+		_, _ = io.CopyN(io.Discard, c, maxHeader+maxBody) // until the caller has read it
+	}
 }
 
 // caller is one whose call is carried.
@@ -133,6 +163,8 @@ func (c *caller) serve(script string) {
 		f := failureOf(te)
 		f.Notices, f.Lost = notices, te.Started && errors.Is(err, transport.ErrPoolClosed)
 		_ = c.send(kindFailed, f)
+	case err != nil: // none that a script's end has: whether it ran is not known
+		_ = c.send(kindFailed, failure{Kind: transport.KindProtocol, Endpoint: c.request.Endpoint, Started: true, Text: err.Error(), Notices: notices})
 	default:
 		_ = c.send(kindDone, outcome{ExitCode: res.ExitCode, Stdout: len(res.Stdout), Notices: notices}, res.Stdout, res.Stderr)
 	}

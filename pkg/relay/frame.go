@@ -80,15 +80,31 @@ func writeFrame(w io.Writer, k kind, header any, bodies ...[]byte) error {
 // readFrame reads one frame, of which header and body may have most bytes at most.
 // What a peer says about lengths costs no memory before it has sent as much.
 func readFrame(r io.Reader, most int) (frame, error) {
-	var head [9]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
+	head, err := readHead(r)
+	if err != nil {
 		return frame{}, err
 	}
+	return head.read(r, most)
+}
+
+// head is the kind of a frame and the lengths of its header and its body.
+type head [9]byte
+
+func readHead(r io.Reader) (head, error) {
+	var h head
+	_, err := io.ReadFull(r, h[:])
+	return h, err
+}
+
+func (h head) kind() kind { return kind(h[0]) }
+
+// read reads the rest of the frame.
+func (head head) read(r io.Reader, most int) (frame, error) {
 	h, b := int64(binary.BigEndian.Uint32(head[1:])), int64(binary.BigEndian.Uint32(head[5:]))
 	if h > int64(min(most, maxHeader)) || b > int64(min(most, maxBody)) {
 		return frame{}, fmt.Errorf("%w: it has %d and %d bytes", errFrame, h, b)
 	}
-	f := frame{kind: kind(head[0])}
+	f := frame{kind: head.kind()}
 	var err error
 	if f.header, err = readPart(r, h); err == nil {
 		f.body, err = readPart(r, b)

@@ -51,3 +51,55 @@ func TestFrozen(t *testing.T) {
 		t.Error("greeted by a frozen server")
 	}
 }
+
+// TestNewerLooks ends no server that a newer release merely asks about itself.
+func TestNewerLooks(t *testing.T) {
+	path := socket(t)
+	s := serving(t, Options{Version: "v1.2.3"}, path)
+	c, _, err := NewClient("v1.3.0", nil, path).greet(context.Background(), greetDeadline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	_ = c.SetDeadline(time.Now().Add(greetDeadline))
+	if err = writeFrame(c, kindAsk, struct{}{}); err == nil {
+		_, err = readFrame(c, maxBody)
+	}
+	if err != nil || s.info().Ending {
+		t.Errorf("%+v, %v", s.info(), err)
+	}
+}
+
+// TestSilent has room for who asks beside connections that say nothing.
+func TestSilent(t *testing.T) {
+	path := socket(t)
+	s := serving(t, Options{}, path)
+	for range maxCallers + 1 {
+		c, err := dial(context.Background(), path, greetDeadline)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Close() }()
+	}
+	if _, err := Inquire(within(t, time.Minute), path); err != nil {
+		t.Errorf("%v, %+v", err, s.info())
+	}
+}
+
+// lie calls with the greeting that the server wants to hear, and prints the answer.
+func lie(path string) {
+	c, err := dial(context.Background(), path, 20*time.Second)
+	if err == nil {
+		_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+		var f frame
+		if f, err = readFrame(c, maxGreeting); err == nil {
+			var theirs hello
+			_ = f.into(&theirs)
+			_ = writeFrame(c, kindHello, theirs)
+			_ = writeFrame(c, kindRun, request{}, []byte("true"))
+			f, err = readFrame(c, maxGreeting)
+			fmt.Printf("%c %s", f.kind, f.header)
+		}
+	}
+	fmt.Println(err)
+}

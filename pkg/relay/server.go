@@ -15,9 +15,11 @@ import (
 )
 
 const (
-	// maxCallers bounds how many connections of callers are open at a time. Each
-	// may hold a script and a result.
+	// maxCallers bounds how many calls are taken in at a time. Each may hold a
+	// script and a result.
 	maxCallers = 256
+	// maxConns bounds how many connections are open at a time, silent ones too.
+	maxConns = 1024
 	// tick is how often a server looks whether it is still wanted.
 	tick = 10 * time.Second
 	// endGrace is what callers have to take the ends of their calls.
@@ -55,7 +57,8 @@ type Server struct {
 	tasks  sync.WaitGroup // the connections
 
 	mu       sync.Mutex
-	conns    int // open connections of callers
+	conns    int // open connections
+	callers  int // those of them that have brought a call
 	running  int // calls under way
 	calls    int // calls that were carried
 	last     time.Time
@@ -176,7 +179,7 @@ func (s *Server) accept() {
 			continue
 		}
 		s.mu.Lock()
-		room := s.conns < maxCallers && s.why == ""
+		room := s.conns < maxConns && s.why == ""
 		if room {
 			s.conns++
 		}
@@ -243,6 +246,23 @@ func (s *Server) wake() {
 			h.Verify()
 		}
 	}
+}
+
+// admit gives a caller a place, which leave gives back; false is that none is free.
+func (s *Server) admit() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.callers >= maxCallers {
+		return false
+	}
+	s.callers++
+	return true
+}
+
+func (s *Server) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.callers--
 }
 
 // begin counts a call; false means that none are taken any more.
