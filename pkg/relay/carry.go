@@ -11,9 +11,14 @@ import (
 // asIf are the kinds of failure that a person's answer may cure.
 var asIf = []transport.Kind{transport.KindHostKeyUnknown, transport.KindAuth, transport.KindProxy}
 
+// errAsked is why a call that would have to wait for somebody else's answer is not
+// carried.
+const errAsked = "another terminal is being asked"
+
 // carry runs one script. refused is why the caller has to do it itself; nothing was
 // run then.
-func (s *Server) carry(ctx context.Context, r *request, script string, who *transport.Person) (res transport.Result, n notices, refused string, err error) {
+func (s *Server) carry(ctx context.Context, c *caller, script string, who *transport.Person) (res transport.Result, n notices, refused string, err error) {
+	r := c.request
 	sc := transport.Script{Text: script, Repeatable: r.Repeatable, Finish: r.Finish}
 	// A connection that was made without asking serves all. One that a person had to
 	// answer for serves those who can be asked alone, as it would without a server.
@@ -32,12 +37,23 @@ func (s *Server) carry(ctx context.Context, r *request, script string, who *tran
 		mine := *who
 		if !attended {
 			mine.Ask = nil
+		} else if !s.pools.wait(h, c) {
+			s.pools.give(h)
+			return res, n, errAsked, nil
+		} else {
+			mine.Ask = func(ctx context.Context, q transport.Question) (string, error) {
+				defer s.pools.ask(h, c)()
+				return who.Ask(ctx, q)
+			}
 		}
 		res, err = h.Conn(r.Endpoint).Run(transport.WithPerson(ctx, &mine), sc)
+		s.pools.unwait(h, c)
 		s.pools.give(h)
 		te, _ := errors.AsType[*transport.Error](err)
 		switch {
 		case te == nil:
+		case !te.Started && errors.Is(err, transport.ErrAside):
+			refused = errAsked
 		case !te.Started && errors.Is(err, transport.ErrPoolClosed):
 			refused = "it is ending"
 		case !te.Started && r.Attended && te.Kind == transport.KindProxy && look.Whole:

@@ -92,7 +92,7 @@ func (s *Server) speak(c *net.UnixConn) (keep bool) {
 	case kindRun:
 		var r request
 		if fits && f.into(&r) == nil && !r.Endpoint.Local {
-			(&caller{server: s, conn: c, request: &r, open: map[int]chan answer{}, gone: make(chan struct{})}).serve(string(f.body))
+			(&caller{server: s, conn: c, request: &r, open: map[int]chan answer{}, aside: make(chan struct{}), gone: make(chan struct{})}).serve(string(f.body))
 		}
 	}
 	return false
@@ -115,6 +115,8 @@ type caller struct {
 	mu      sync.Mutex
 	asked   int
 	open    map[int]chan answer // the questions without an answer
+	aside   chan struct{}       // closed while it waits, when another person is asked
+	turned  bool                // it is; this is pools.mu's
 	gone    chan struct{}       // closed when nobody is there to answer
 }
 
@@ -147,13 +149,13 @@ func (c *caller) serve(script string) {
 		_ = c.conn.Close()
 		beside.Wait()
 	}()
-	who := &transport.Person{ID: c.request.Person, Warn: func(e transport.Endpoint, text string) {
+	who := &transport.Person{ID: c.request.Person, Aside: c.aside, Warn: func(e transport.Endpoint, text string) {
 		_ = c.send(kindWarn, warning{e, text})
 	}}
 	if c.request.Attended {
 		who.Ask = c.ask
 	}
-	res, notices, why, err := s.carry(ctx, c.request, script, who)
+	res, notices, why, err := s.carry(ctx, c, script, who)
 	refused = why
 	te, failed := errors.AsType[*transport.Error](err)
 	switch {

@@ -85,6 +85,66 @@ type held struct {
 	*transport.Pool
 	calls int       // under way; with last, guarded by pools.mu
 	last  time.Time // when one ended
+	// These are the callers that may be asked, and how many questions are open to
+	// each. An open one holds up the logins of others: the same one, or those to the
+	// same address.
+	callers map[*caller]int
+}
+
+// asked is whether a person other than that of c has a question open.
+func (h *held) asked(c *caller) bool {
+	for o, n := range h.callers {
+		if n > 0 && o.request.Person != c.request.Person {
+			return true
+		}
+	}
+	return false
+}
+
+// wait counts c among the callers of h, unless it would have to wait for another
+// person's answer.
+func (p *pools) wait(h *held, c *caller) bool {
+	connected := h.Connected(c.request.Endpoint)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !connected && h.asked(c) {
+		return false
+	}
+	if h.callers == nil {
+		h.callers = map[*caller]int{}
+	}
+	h.callers[c] = 0
+	return true
+}
+
+func (p *pools) unwait(h *held, c *caller) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(h.callers, c)
+}
+
+// ask notes a question to the person of c until answered is called, and has the
+// others, who would wait for its answer, connect by themselves.
+func (p *pools) ask(h *held, c *caller) (answered func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, there := h.callers[c]; !there { // it has gone, and its login goes on for others
+		return func() {}
+	}
+	h.callers[c]++
+	for o, n := range h.callers {
+		if n == 0 && o.request.Person != c.request.Person && !o.turned {
+			o.turned = true
+			close(o.aside)
+		}
+	}
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if _, there := h.callers[c]; there {
+			h.callers[c]--
+		}
+	}
 }
 
 // needsOf is what is known of an endpoint so far.

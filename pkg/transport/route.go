@@ -90,6 +90,8 @@ func (r *route) acquire(ctx context.Context, slot bool) (*link, *Error) {
 
 		select {
 		case <-ctx.Done():
+		case <-aside(ctx):
+			return nil, &Error{Kind: KindCanceled, Endpoint: r.key.Endpoint, Err: ErrAside, Hint: stoppedHint(false)}
 		case <-changed:
 		case <-dialed:
 			r.mu.Lock()
