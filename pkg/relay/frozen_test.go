@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"github.com/claude-fleet/claude-fleet/internal/rig"
+	"github.com/claude-fleet/claude-fleet/internal/rig/rigtest"
 	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
@@ -102,4 +105,73 @@ func lie(path string) {
 		}
 	}
 	fmt.Println(err)
+}
+
+// TestChangedAmidDial has nobody go on with a login to where ssh_config pointed
+// before, whether it joined that or began it.
+func TestChangedAmidDial(t *testing.T) {
+	r, h, e := box(t, rig.HostSpec{})
+	old, err := rig.NewProxy(h.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = old.Close() })
+	old.Stall()
+	_, port, _ := net.SplitHostPort(h.Addr)
+	_, oldPort, _ := net.SplitHostPort(old.Addr())
+	e.ConfigFile = rewrite(t, r, "Port "+port, "Port "+oldPort, "IdentitiesOnly yes", "IdentitiesOnly yes\n	HostKeyAlias [127.0.0.1]:"+port)
+	path := socket(t)
+	s := serving(t, Options{}, path)
+	done := make(chan error, 2)
+	call := func() {
+		_, err := program(t, transport.Options{}, NewClient("", nil, path)).Conn(e).Run(within(t, time.Minute), transport.Script{Text: "true"})
+		done <- err
+	}
+	go call()
+	rigtest.Eventually(t, 20*time.Second, "the first dials", func() (bool, string) {
+		i := s.info()
+		return i.Callers == 1 && old.Traffic().Connections > 0, fmt.Sprintf("%+v", i)
+	})
+	text, err := os.ReadFile(e.ConfigFile)
+	if err == nil {
+		err = os.WriteFile(e.ConfigFile, []byte(strings.ReplaceAll(string(text), "Port "+oldPort, "Port "+port)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	go call()
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	wantLogins(t, h, 1)
+}
+
+// TestChangedHop makes a connection anew whose jump host would be another one.
+func TestChangedHop(t *testing.T) {
+	r, h, e := box(t, rig.HostSpec{})
+	e.ConfigFile = rewrite(t, r, "Host box\n", "Host box hop\n")
+	add := func(lines string) {
+		t.Helper()
+		text, err := os.ReadFile(e.ConfigFile)
+		if err == nil {
+			err = os.WriteFile(e.ConfigFile, append(text, lines...), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("Host box\n	ProxyJump hop\n")
+	path := socket(t)
+	serving(t, Options{}, path)
+	p := program(t, transport.Options{}, NewClient("", nil, path))
+	for _, c := range []struct {
+		lines string
+		n     int
+	}{{"", 2}, {"# nothing\n", 2}, {"Host hop\n	ServerAliveInterval 77\n", 4}} {
+		add(c.lines)
+		run(t, p, e, "true")
+		wantLogins(t, h, c.n)
+	}
 }

@@ -41,9 +41,11 @@ func (p *Pool) Look(ctx context.Context, e Endpoint) (Look, error) {
 	if rerr != nil {
 		return l, rerr
 	}
+	var retire []func() // a hop before what goes through it
 	for at, hops := first, 0; ; hops++ {
 		l.add(s, at == first)
-		p.retireOutdated(at, s)
+		k, now := at, s
+		retire = append(retire, func() { p.retireOutdated(k, now) })
 		if s.proxyJump == "" || s.proxyCommand != "" || hops > maxHops {
 			break
 		}
@@ -51,6 +53,9 @@ func (p *Pool) Look(ctx context.Context, e Endpoint) (Look, error) {
 		if s, rerr = p.resolve(ctx, at); rerr != nil {
 			break // which the dial tells
 		}
+	}
+	for _, f := range slices.Backward(retire) {
+		f()
 	}
 	slices.Sort(l.Patterns)
 	l.Patterns = slices.Compact(l.Patterns)
@@ -89,10 +94,46 @@ func (p *Pool) retireOutdated(k routeKey, s *settings) {
 		return
 	}
 	for _, ln := range r.allLinks() {
-		if !ln.s.same(s) || !ln.stillKnown() {
+		if !ln.s.same(s) || !ln.stillKnown() || ln.via.wasRetired() {
 			r.retire(ln)
 		}
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if d := r.dial; d != nil {
+		d.want = s
+		r.detach(d)
+	}
+}
+
+// readFor notes that d goes by the settings s.
+func (r *route) readFor(d *dialing, s *settings) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d.s = s
+	r.detach(d)
+}
+
+// detach has nobody wait any more for a dial that is to another place than
+// ssh_config says by now. It ends when all who wait have left it. r.mu is held.
+func (r *route) detach(d *dialing) {
+	if d.s == nil || d.want == nil || d.s.same(d.want) {
+		return
+	}
+	d.outdated = true
+	if r.dial == d {
+		r.dial = nil
+		r.broadcast()
+	}
+}
+
+func (l *link) wasRetired() bool {
+	if l == nil {
+		return false
+	}
+	l.route.mu.Lock()
+	defer l.route.mu.Unlock()
+	return l.retired
 }
 
 // same is whether a connection by o would be made as one by s.
@@ -107,6 +148,10 @@ func (s *settings) same(o *settings) bool {
 func (r *route) retire(ln *link) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.retireLocked(ln)
+}
+
+func (r *route) retireLocked(ln *link) {
 	if ln.retired || !slices.Contains(r.links, ln) {
 		return
 	}

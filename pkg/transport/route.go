@@ -44,7 +44,12 @@ type dialing struct {
 	stage   atomic.Pointer[string] // what it is doing, for the error of a caller out of time
 	done    chan struct{}
 	who     *Person // who is asked
-	err     *Error  // valid after done
+	via     *link   // to the last hop; the dial's own
+	// These belong to route.mu: the settings that it goes by, once they are read;
+	// what ssh_config has said since it began; and whether that is something else.
+	s, want  *settings
+	outdated bool
+	err      *Error // valid after done
 }
 
 func (d *dialing) doing(what string) { d.stage.Store(&what) }
@@ -72,7 +77,7 @@ func (r *route) acquire(ctx context.Context, slot bool) (*link, *Error) {
 			return nil, contextError(ctx, r.key.Endpoint, mine.what(), false)
 		}
 		live := r.usable()
-		if r.dial == nil && len(r.links) < r.pool.opts.MaxConns && (live == 0 || time.Now().After(r.growAfter)) {
+		if r.dial == nil && r.standing() < r.pool.opts.MaxConns && (live == 0 || time.Now().After(r.growAfter)) {
 			r.startDial(ctx)
 		}
 		if r.dial != mine {
@@ -95,11 +100,11 @@ func (r *route) acquire(ctx context.Context, slot bool) (*link, *Error) {
 		case <-changed:
 		case <-dialed:
 			r.mu.Lock()
-			live := r.usable()
+			live, outdated := r.usable(), mine.outdated
 			r.mu.Unlock()
 			// A link that lives will have a free slot some time: that one more
 			// could not be made is no failure then.
-			if mine.err != nil && live == 0 && !mine.who.another(ctx) {
+			if mine.err != nil && live == 0 && !outdated && !mine.who.another(ctx) {
 				return nil, mine.err
 			}
 		}
@@ -132,6 +137,18 @@ func (r *route) pick(slot bool) *link {
 		best.forwards++
 	}
 	return best
+}
+
+// standing is how many links count against MaxConns: one that is retired ends with
+// what runs on it.
+func (r *route) standing() int {
+	n := 0
+	for _, ln := range r.links {
+		if !ln.retired {
+			n++
+		}
+	}
+	return n
 }
 
 func (r *route) usable() int {
@@ -179,6 +196,9 @@ func (r *route) startDial(ctx context.Context) {
 		} else {
 			r.links = append(r.links, ln)
 			r.pool.own(ln.watch)
+			if d.want != nil && !ln.s.same(d.want) {
+				r.retireLocked(ln)
+			}
 		}
 		close(d.done)
 		r.broadcast()
