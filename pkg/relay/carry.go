@@ -88,7 +88,11 @@ func (s *Server) look(ctx context.Context, r *request, attended bool) (*held, tr
 		}
 		// Who can be asked connects in a pool of that kind alone.
 		make := attended == r.Attended
-		h := s.pools.take(key, env, dir, make)
+		var whole *transport.Endpoint
+		if n.whole {
+			whole = &r.Endpoint
+		}
+		h := s.pools.take(key, env, dir, make, whole)
 		if h == nil && !make {
 			return nil, transport.Look{}, "", nil
 		}
@@ -97,9 +101,6 @@ func (s *Server) look(ctx context.Context, r *request, attended bool) (*held, tr
 		}
 		look, err := h.Look(ctx, r.Endpoint)
 		seen := needs{whole: look.Whole, patterns: strings.Join(look.Patterns, " ")}
-		if seen.whole {
-			seen.patterns = ""
-		}
 		switch {
 		case err != nil && ctx.Err() != nil:
 			s.pools.give(h)
