@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"syscall"
 
 	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
@@ -35,6 +36,9 @@ func (s *Server) carry(ctx context.Context, c *caller, script string, who *trans
 		}
 		n = notices{Unhonoured: look.Unhonoured, Warnings: look.Warnings}
 		mine := *who
+		if !r.Repeatable {
+			mine.Begin = c.waits
+		}
 		if !attended {
 			mine.Ask = nil
 		} else if !s.pools.wait(h, c) {
@@ -56,7 +60,11 @@ func (s *Server) carry(ctx context.Context, c *caller, script string, who *trans
 			refused = errAsked
 		case !te.Started && errors.Is(err, transport.ErrPoolClosed):
 			refused = "it is ending"
-		case !te.Started && r.Attended && te.Kind == transport.KindProxy && look.Whole:
+		case !te.Started && errors.Is(err, errStale):
+			refused = errStale.Error()
+		case !te.Started && scarce(err):
+			refused = "it could not do on this machine what the caller may: " + err.Error()
+		case !te.Started && r.Attended && te.Kind == transport.KindProxy && look.Command:
 			// A command may ask on the terminal, which it has there alone.
 			refused = "a ProxyCommand failed, and may want to ask on the terminal"
 		case !attended && r.Attended && !te.Started && contains(asIf, te.Kind):
@@ -65,6 +73,17 @@ func (s *Server) carry(ctx context.Context, c *caller, script string, who *trans
 		break
 	}
 	return res, n, refused, err
+}
+
+// scarce is whether err tells of this process, or of this machine: the caller may
+// have what the server has not.
+func scarce(err error) bool {
+	for _, no := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOBUFS, syscall.EAGAIN, syscall.EPERM, syscall.EACCES} {
+		if errors.Is(err, no) {
+			return true
+		}
+	}
+	return false
 }
 
 func contains(kinds []transport.Kind, k transport.Kind) bool {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -42,6 +43,9 @@ type Client struct {
 	say     func(string)
 	person  string
 
+	build   string // of the program that this process runs; else noBuild says why not
+	noBuild error
+
 	mu       sync.Mutex
 	mine     hello // once it is known
 	offUntil time.Time
@@ -56,10 +60,13 @@ func NewClient(version string, say func(string), sockets ...string) *Client {
 	if say == nil {
 		say = func(string) {}
 	}
-	return &Client{
+	c := &Client{
 		sockets: sockets, version: ownVersion(version), say: say, person: rand.Text(),
 		said: map[string]bool{}, told: map[transport.Endpoint]bool{},
 	}
+	// Now, as the file may be another one by the first call.
+	c.build, c.noBuild = build(c.version)
+	return c
 }
 
 // direct is why a call is not carried.
@@ -71,6 +78,9 @@ func direct(format string, args ...any) error {
 func (c *Client) Carry(ctx context.Context, e transport.Endpoint, s transport.Script, who *transport.Person) (transport.Result, error) {
 	if ctx.Err() != nil || !utf8.ValidString(e.Destination+e.ConfigFile) {
 		return transport.Result{}, direct("nothing that a server could do")
+	}
+	if e.ConfigFile != "" && !filepath.IsAbs(e.ConfigFile) {
+		return transport.Result{}, direct("the ssh_config is named without its folder")
 	}
 	conn, err := c.connect(ctx, s, e, who)
 	if err != nil {
@@ -210,11 +220,10 @@ func (c *Client) hello() (hello, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.mine.Build == "" {
-		b, err := build(c.version)
-		if err != nil {
-			return hello{}, err
+		if c.noBuild != nil {
+			return hello{}, c.noBuild
 		}
-		c.mine = hello{Build: b, Version: c.version, Place: here()}
+		c.mine = hello{Build: c.build, Version: c.version, Place: here()}
 	}
 	return c.mine, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/claude-fleet/claude-fleet/pkg/transport"
@@ -114,6 +115,8 @@ type caller struct {
 	writing sync.Mutex
 	mu      sync.Mutex
 	asked   int
+	stale   bool                // it was left without a sign for too long
+	alive   atomic.Int64        // when it had one, in nanoseconds of the server's life
 	open    map[int]chan answer // the questions without an answer
 	aside   chan struct{}       // closed while it waits, when another person is asked
 	turned  bool                // it is; this is pools.mu's
@@ -136,9 +139,9 @@ func (c *caller) serve(script string) {
 	}
 	var refused string
 	defer func() { s.end(refused == "") }()
-	s.wake()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
+	c.alive.Store(time.Since(s.since).Nanoseconds())
 	var beside sync.WaitGroup
 	beside.Go(func() { c.listen(cancel) }) // ends with the connection
 	over := make(chan struct{})
@@ -149,6 +152,7 @@ func (c *caller) serve(script string) {
 		_ = c.conn.Close()
 		beside.Wait()
 	}()
+	s.wake(ctx)
 	who := &transport.Person{ID: c.request.Person, Aside: c.aside, Warn: func(e transport.Endpoint, text string) {
 		_ = c.send(kindWarn, warning{e, text})
 	}}
@@ -251,11 +255,34 @@ func (c *caller) beat(over <-chan struct{}) {
 		case <-over:
 			return
 		case <-t.C:
+			c.mu.Lock()
+			c.stale = c.stale || c.silent() > 2*alivePatience
+			c.mu.Unlock()
 			if c.send(kindAlive, struct{}{}) != nil {
 				return
 			}
+			c.alive.Store(time.Since(c.server.since).Nanoseconds())
 		}
 	}
+}
+
+// silent is for how long the caller has heard nothing.
+func (c *caller) silent() time.Duration {
+	return time.Since(c.server.since) - time.Duration(c.alive.Load())
+}
+
+// errStale is that of a call whose caller has taken this server for dead meanwhile.
+var errStale = errors.New("it was held up")
+
+// waits is nil if the caller still waits for what it wants done: a process that was
+// frozen must not do then what nobody looks for any more.
+func (c *caller) waits() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stale || c.silent() > 2*alivePatience {
+		return errStale
+	}
+	return nil
 }
 
 // send writes a frame; a caller that takes none is given up.

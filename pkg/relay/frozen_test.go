@@ -175,3 +175,47 @@ func TestChangedHop(t *testing.T) {
 		wantLogins(t, h, c.n)
 	}
 }
+
+// TestStale begins nothing that can't be repeated for a caller who has heard
+// nothing for so long that it has given up.
+func TestStale(t *testing.T) {
+	c := &caller{server: &Server{since: time.Now().Add(-time.Hour)}}
+	for _, o := range []struct {
+		silent time.Duration
+		stale  bool
+		want   error
+	}{{0, false, nil}, {3 * alivePatience, false, errStale}, {0, true, errStale}} {
+		c.stale = o.stale
+		c.alive.Store((time.Hour - o.silent).Nanoseconds())
+		if err := c.waits(); !errors.Is(err, o.want) {
+			t.Errorf("%v: %v", o, err)
+		}
+	}
+}
+
+// TestScarce leaves to the caller what this process lacks, and nothing else.
+func TestScarce(t *testing.T) {
+	for _, err := range []error{syscall.EMFILE, syscall.EACCES, syscall.ECONNREFUSED, os.ErrDeadlineExceeded, context.Canceled} {
+		te := &transport.Error{Err: fmt.Errorf("dial: %w", err)}
+		if got, want := scarce(te), err == syscall.EMFILE || err == syscall.EACCES; got != want {
+			t.Errorf("%v: %t", err, got)
+		}
+	}
+}
+
+// TestGround makes no folder in the place of another account.
+func TestGround(t *testing.T) {
+	dir := t.TempDir()
+	if err := ownGround(filepath.Join(dir, "a", "b")); err != nil {
+		t.Error(err)
+	}
+	if os.Getuid() != 0 {
+		return // only root can give a folder away
+	}
+	if err := os.Chown(dir, 65534, -1); err != nil {
+		t.Fatal(err)
+	}
+	if err := ownGround(filepath.Join(dir, "a", "b")); err == nil {
+		t.Error("a folder of another account is good enough")
+	}
+}

@@ -65,8 +65,11 @@ type Server struct {
 	draining chan struct{}   // closed by drain
 	why      string          // why it ends
 	stoppers []*net.UnixConn // who has told it to, and waits
-	looked   time.Time       // when a sleep was last looked for
 	now      func() (wall, ran time.Time)
+
+	waking sync.Mutex
+	looked time.Time         // when a sleep was last looked for; with judged, waking's
+	judged []<-chan struct{} // closed when the connections have proved themselves
 }
 
 // Listen takes the first of the sockets, unless a server holds any of them: then
@@ -233,19 +236,34 @@ func (s *Server) replaced() bool {
 }
 
 // wake has every connection prove itself before it is given out again, if this
-// machine has slept since it was last looked.
-func (s *Server) wake() {
-	s.mu.Lock()
-	wall, ran := s.now()
-	slept := wall.Sub(s.looked.Round(0)) - ran.Sub(s.looked)
-	s.looked = ran
-	s.mu.Unlock()
-	if slept > sleepGap {
-		s.opts.Say(fmt.Sprintf("this machine has slept for %v: every connection is asked whether it lives", slept.Round(time.Second)))
-		for _, h := range s.pools.all() {
-			h.Verify()
+// machine has slept since it was last looked. It returns when they have, at the
+// latest when ctx ends: none is then passed over that lives.
+func (s *Server) wake(ctx context.Context) {
+	for _, judged := range s.afterSleep() {
+		select {
+		case <-judged:
+		case <-ctx.Done():
 		}
 	}
+}
+
+// afterSleep marks the connections after a sleep, before it lets another caller by.
+func (s *Server) afterSleep() []<-chan struct{} {
+	s.waking.Lock()
+	defer s.waking.Unlock()
+	s.mu.Lock()
+	wall, ran := s.now()
+	s.mu.Unlock()
+	slept := wall.Sub(s.looked.Round(0)) - ran.Sub(s.looked)
+	s.looked = ran
+	if slept > sleepGap {
+		s.opts.Say(fmt.Sprintf("this machine has slept for %v: every connection is asked whether it lives", slept.Round(time.Second)))
+		s.judged = nil
+		for _, h := range s.pools.all() {
+			s.judged = append(s.judged, h.Verify()) // five seconds at most
+		}
+	}
+	return s.judged
 }
 
 // admit gives a caller a place, which leave gives back; false is that none is free.

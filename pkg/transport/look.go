@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -17,6 +18,8 @@ type Look struct {
 	// Whole is whether a command of ssh_config, or a variable that it names, may
 	// make anything of the environment and the directory count.
 	Whole bool
+	// Command is whether there is a ProxyCommand on the way.
+	Command bool
 	// Relative is whether a file is named that is looked for in the directory of
 	// this process.
 	Relative bool
@@ -66,6 +69,7 @@ func (p *Pool) Look(ctx context.Context, e Endpoint) (Look, error) {
 func (l *Look) add(s *settings, end bool) {
 	l.Patterns = append(l.Patterns, s.sendEnv...)
 	l.Whole = l.Whole || s.proxyCommand != "" || s.origin.ran || s.origin.variables
+	l.Command = l.Command || s.proxyCommand != ""
 	for _, f := range slices.Concat(s.userKnown, s.globalKnown, s.identities, s.certificates, []string{s.revoked, s.agent, s.forwardAgent}) {
 		l.Relative = l.Relative || f != "" && !strings.HasPrefix(f, "/")
 	}
@@ -227,20 +231,33 @@ func (p *Pool) Connected(e Endpoint) bool {
 }
 
 // Verify asks every connection whether it lives, and gives it no work until it
-// has answered: after a sleep of this machine the other side may have gone.
-func (p *Pool) Verify() {
+// has answered: after a sleep of this machine the other side may have gone. judged
+// is closed when each has answered or was given up.
+func (p *Pool) Verify() (judged <-chan struct{}) {
+	done := make(chan struct{})
 	_, leave, err := p.enter(context.Background(), Endpoint{})
 	if err != nil {
-		return
+		close(done)
+		return done
 	}
 	defer leave()
+	var asked sync.WaitGroup
 	for _, r := range p.allRoutes() {
 		for _, ln := range r.allLinks() {
 			if r.suspect(ln, true) {
-				p.own(func() { ln.prove(p.ctx) })
+				asked.Add(1)
+				p.own(func() {
+					defer asked.Done()
+					ln.prove(p.ctx)
+				})
 			}
 		}
 	}
+	p.own(func() { // ends with those
+		asked.Wait()
+		close(done)
+	})
+	return done
 }
 
 func (p *Pool) allRoutes() []*route {

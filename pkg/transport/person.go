@@ -21,6 +21,22 @@ type Person struct {
 	// Aside, once it is closed, ends with ErrAside the calls that wait for a
 	// connection then, and none that has one. nil is never.
 	Aside <-chan struct{}
+	// Begin, which may be nil, is asked when a call has a connection and is about to
+	// begin there; an error ends it, wrapped by an *Error with Started not set.
+	Begin func() error
+}
+
+// begin is Person.Begin of whom the work of ctx is for.
+func begin(ctx context.Context, e Endpoint) *Error {
+	if who := personOf(ctx); who != nil && who.Begin != nil {
+		if ctx.Err() != nil {
+			return contextError(ctx, e, awaitingChannel, false)
+		}
+		if err := who.Begin(); err != nil {
+			return &Error{Kind: KindCanceled, Endpoint: e, Err: err, Hint: stoppedHint(false)}
+		}
+	}
+	return nil
 }
 
 // ErrAside is wrapped by the *Error, with Started not set, of a call that waited

@@ -67,6 +67,13 @@ func (r *route) acquire(ctx context.Context, slot bool) (*link, *Error) {
 		r.mu.Lock()
 		if ln := r.pick(slot); ln != nil {
 			r.mu.Unlock()
+			if !slot {
+				return ln, nil
+			}
+			if err := begin(ctx, r.key.Endpoint); err != nil {
+				r.put(ln, slot)
+				return nil, err
+			}
 			return ln, nil
 		}
 		if slot {
