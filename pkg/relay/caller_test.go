@@ -25,7 +25,7 @@ func TestCallerGone(t *testing.T) {
 	for _, finish := range []string{"finish", "end"} {
 		began, done := filepath.Join(t.TempDir(), "began"), filepath.Join(t.TempDir(), "done")
 		script := fmt.Sprintf("echo $$ >%s; while [ ! -e %s.go ]; do sleep 0.1; done; : >%s", began, done, done)
-		cmd, _ := child(t, callEnv+"="+script, path, e.Destination, e.ConfigFile, finish)
+		cmd := child(t, callEnv+"="+script, path, e.Destination, e.ConfigFile, finish)
 		pid := readPID(t, began)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

@@ -99,14 +99,14 @@ func readHead(r io.Reader) (head, error) {
 func (h head) kind() kind { return kind(h[0]) }
 
 // read reads the rest of the frame.
-func (head head) read(r io.Reader, most int) (frame, error) {
-	h, b := int64(binary.BigEndian.Uint32(head[1:])), int64(binary.BigEndian.Uint32(head[5:]))
-	if h > int64(min(most, maxHeader)) || b > int64(min(most, maxBody)) {
-		return frame{}, fmt.Errorf("%w: it has %d and %d bytes", errFrame, h, b)
+func (h head) read(r io.Reader, most int) (frame, error) {
+	n, b := int64(binary.BigEndian.Uint32(h[1:])), int64(binary.BigEndian.Uint32(h[5:]))
+	if n > int64(min(most, maxHeader)) || b > int64(min(most, maxBody)) {
+		return frame{}, fmt.Errorf("%w: it has %d and %d bytes", errFrame, n, b)
 	}
-	f := frame{kind: head.kind()}
+	f := frame{kind: h.kind()}
 	var err error
-	if f.header, err = readPart(r, h); err == nil {
+	if f.header, err = readPart(r, n); err == nil {
 		f.body, err = readPart(r, b)
 	}
 	if errors.Is(err, io.EOF) {

@@ -182,16 +182,15 @@ func wantLogins(t *testing.T, h *rig.Host, n int) {
 }
 
 // child starts this test binary in another role.
-func child(t *testing.T, env string, args ...string) (*exec.Cmd, *strings.Builder) {
+func child(t *testing.T, env string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), env)
-	out := &strings.Builder{}
-	cmd.Stdout, cmd.Stderr = out, os.Stderr
+	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	return cmd, out
+	return cmd
 }
 
 // there waits until a server listens.
@@ -293,7 +292,7 @@ func TestUnfit(t *testing.T) {
 // TestSocket has one server at a time, whatever a killed one has left.
 func TestSocket(t *testing.T) {
 	path := socket(t)
-	cmd, _ := child(t, serveEnv+"="+path)
+	cmd := child(t, serveEnv+"="+path)
 	there(t, path)
 	if _, err := Listen(Options{}, path); err == nil || !strings.Contains(err.Error(), ErrRunning.Error()) {
 		t.Errorf("a second server: %v", err)
@@ -338,7 +337,7 @@ func TestKilled(t *testing.T) {
 	_, h, e := box(t, rig.HostSpec{})
 	for _, repeatable := range []bool{true, false} {
 		path := socket(t)
-		cmd, _ := child(t, serveEnv+"="+path)
+		cmd := child(t, serveEnv+"="+path)
 		there(t, path)
 		p := program(t, transport.Options{}, NewClient("", nil, path))
 		began := filepath.Join(t.TempDir(), "began")
