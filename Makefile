@@ -68,7 +68,7 @@ lint: $(LINT)
 # works. RUN='cold|poll' takes a part.
 RUN ?= .
 bench: setup-test build
-	$(GO) test -run '^$$' -bench . -benchmem $(if $(filter short,$(BENCH)),-benchtime 20x) ./pkg/detect ./pkg/transcript
+	$(GO) test -run '^$$' -bench . -benchmem $(if $(filter short,$(BENCH)),-benchtime 3x) ./pkg/detect ./pkg/transcript
 	$(GO) run ./internal/bench -bin bin/claude-fleet -run '$(RUN)' $(if $(filter short,$(BENCH)),-short)
 
 # The large fleet, watched for WATCH; what it takes of memory is told each minute.

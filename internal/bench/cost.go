@@ -145,9 +145,9 @@ func repeated(name string, rounds int, do func(context.Context) (cost, error)) w
 	}, rounds}
 }
 
-// eventually polls until ok, or fails after within.
-func eventually(ctx context.Context, within time.Duration, what string, ok func() bool) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("not after %v: %s", within, what))
+// eventually polls until ok, or fails after deadline.
+func eventually(ctx context.Context, what string, ok func() bool) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, deadline, fmt.Errorf("not after %v: %s", deadline, what))
 	defer cancel()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

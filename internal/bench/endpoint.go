@@ -84,7 +84,7 @@ func (e *endpoint) make(ctx context.Context, sessions []string) error {
 		return err
 	}
 	files := filepath.Join(e.home(), ".claude", "sessions")
-	return eventually(ctx, deadline, e.name+": the clients are up", func() bool {
+	return eventually(ctx, e.name+": the clients are up", func() bool {
 		there, err := os.ReadDir(files)
 		return err == nil && len(there) == len(sessions)
 	})

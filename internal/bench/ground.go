@@ -192,7 +192,7 @@ func (g *ground) settle(ctx context.Context) error {
 		return err
 	}
 	daemon := string(bytes.TrimSpace(pid))
-	return eventually(ctx, time.Minute, "the sshd's connections end", func() bool {
+	return eventually(ctx, "the sshd's connections end", func() bool {
 		out, err := exec.CommandContext(ctx, "ps", "-A", "-o", "ppid=").Output()
 		if err != nil {
 			return false

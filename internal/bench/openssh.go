@@ -57,7 +57,7 @@ func startMasters(ctx context.Context, dir, config string, ends []*endpoint) (_ 
 		m.sockets = append(m.sockets, m.socket(e))
 	}
 	for _, e := range ends {
-		err := eventually(ctx, deadline, e.name+": the master serves", func() bool {
+		err := eventually(ctx, e.name+": the master serves", func() bool {
 			return exec.CommandContext(ctx, "ssh", "-F", config, "-S", m.socket(e), "-O", "check", e.name).Run() == nil
 		})
 		if err != nil {

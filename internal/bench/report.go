@@ -36,12 +36,6 @@ func (r *report) section(name, about string) {
 	r.headed = false
 }
 
-// note is a remark between rows.
-func (r *report) note(format string, args ...any) {
-	fmt.Fprintf(r.out, "\n"+format+"\n", args...)
-	r.headed = false
-}
-
 func (r *report) row(name, ours, theirs, ratio, limit, verdict string) {
 	const form = "| %-44s | %12s | %12s | %7s | %8s | %-6s |\n"
 	if !r.headed {

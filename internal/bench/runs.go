@@ -94,7 +94,7 @@ func (g *ground) startServe(ctx context.Context, runtime string) (end func(), er
 		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait()
 	}
-	err = eventually(ctx, deadline, "serve serves", func() bool {
+	err = eventually(ctx, "serve serves", func() bool {
 		asked := exec.CommandContext(ctx, g.binary, "serve", "--status")
 		asked.Env = programEnv(runtime)
 		return asked.Run() == nil

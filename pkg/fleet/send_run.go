@@ -165,7 +165,7 @@ func (s *sending) typeIn(ctx context.Context, look seen) (tmux.Pasted, error) {
 	return tmux.PasteText(typing, s.f.conn(s.h), tmux.Paste{
 		Guard: guard, Chunks: s.prompt.pieces(look), Shown: s.prompt.shown, Wait: typeWait,
 		Marks: s.prompt.marks(look.Input.Mark), More: boxMore, Below: below(look.Input.Mark), Loose: s.prompt.command != "" || s.prompt.shown != "",
-		Menus: s.prompt.menus(), Placeholder: boxPlaceholder, Erase: eraseKey, Journal: journalOf(s.h, s.id, a.head(s.id)),
+		Menus: s.prompt.menus(), Placeholder: boxPlaceholder, Erase: eraseKey, Once: look.Input.Stashed, Journal: journalOf(s.h, s.id, a.head(s.id)),
 	})
 }
 

@@ -148,6 +148,9 @@ func (c *call) put(ctx context.Context, q question) {
 			return
 		}
 		answer, err := c.who.Ask(ctx, q.Question)
+		if ctx.Err() != nil {
+			return // nobody wants it: the call has ended, or the login
+		}
 		if err != nil {
 			c.send(kindAnswer, reply{ID: q.ID, Failed: err.Error()})
 			return

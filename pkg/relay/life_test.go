@@ -2,136 +2,17 @@ package relay
 
 import (
 	"context"
-	"crypto/ed25519"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"golang.org/x/crypto/ssh"
-	"golang.org/x/crypto/ssh/agent"
-
 	"github.com/claude-fleet/claude-fleet/internal/rig"
 	"github.com/claude-fleet/claude-fleet/internal/rig/rigtest"
 	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
-
-// agentWith is the socket of an agent that has the rig's key, or none.
-func agentWith(t *testing.T, keyFile string) string {
-	t.Helper()
-	ring := agent.NewKeyring()
-	if keyFile != "" {
-		text, err := os.ReadFile(keyFile)
-		if err != nil {
-			t.Fatal(err)
-		}
-		key, err := ssh.ParseRawPrivateKey(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := ring.Add(agent.AddedKey{PrivateKey: *key.(*ed25519.PrivateKey)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	path := filepath.Join(filepath.Dir(filepath.Dir(socket(t))), "agent")
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_ = agent.ServeAgent(ring, c)
-			_ = c.Close()
-		}
-	}()
-	t.Cleanup(func() { _ = l.Close(); <-done })
-	return path
-}
-
-// TestAgents never uses a connection that another caller's agent has made.
-func TestAgents(t *testing.T) {
-	r, h, e := box(t, rig.HostSpec{})
-	e.ConfigFile = rewrite(t, r, "IdentityFile "+r.IdentityFile(), "", "IdentitiesOnly yes", "", "IdentityAgent none", "")
-	path := socket(t)
-	serving(t, Options{}, path)
-	with, without := agentWith(t, r.IdentityFile()), agentWith(t, "")
-	try := func(sock string) error {
-		t.Setenv("SSH_AUTH_SOCK", sock)
-		_, err := program(t, transport.Options{}, NewClient("", nil, path)).Conn(e).Run(within(t, time.Minute), transport.Script{Text: "true"})
-		return err
-	}
-	for range 2 {
-		if err := try(with); err != nil {
-			t.Fatal(err)
-		}
-		if k, _ := transport.KindOf(try(without)); k != transport.KindAuth {
-			t.Errorf("without a key: %v", k)
-		}
-	}
-	wantLogins(t, h, 1)
-}
-
-// TestEnvironments tells callers apart by what ssh_config makes of their variables,
-// and by no more.
-func TestEnvironments(t *testing.T) {
-	r, h, e := box(t, rig.HostSpec{SSHDConfig: []string{"AcceptEnv FLEET_SENT"}})
-	path := socket(t)
-	s := serving(t, Options{}, path)
-	try := func(name, value string) (string, error) {
-		t.Setenv(name, value)
-		res, err := program(t, transport.Options{}, NewClient("", nil, path)).Conn(e).Run(within(t, time.Minute), transport.Script{Text: "echo $FLEET_SENT"})
-		return strings.TrimSpace(string(res.Stdout)), err
-	}
-	want := func(name, value, out string, n int) {
-		t.Helper()
-		got, err := try(name, value)
-		if err != nil || got != out {
-			t.Errorf("%s=%s: %q, %v", name, value, got, err)
-		}
-		wantLogins(t, h, n)
-	}
-	want("FLEET_SENT", "1", "", 1) // it is not sent yet
-	want("FLEET_SENT", "2", "", 1)
-	e.ConfigFile = rewrite(t, r, "IdentitiesOnly yes", "IdentitiesOnly yes\n	SendEnv FLEET_S*")
-	want("FLEET_SENT", "1", "1", 2)
-	want("FLEET_SENT", "2", "2", 3)
-	want("FLEET_OTHER", "x", "2", 3)
-	want("FLEET_SENT", "1", "1", 3)
-
-	// A command of ssh_config may go by any of them.
-	e.ConfigFile = rewrite(t, r, "Host box\n", "Match exec \"test x$FLEET_OTHER = xbad\"\n	Port 1\nHost box\n")
-	want("FLEET_OTHER", "good", "", 4)
-	if _, err := try("FLEET_OTHER", "bad"); err == nil || !strings.Contains(err.Error(), "refused") {
-		t.Errorf("bad: %v", err)
-	}
-	want("FLEET_OTHER", "good", "", 4)
-	want("SHLVL", "99", "", 4)
-	want("FLEET_OTHER", "fine", "", 5)
-
-	// So may a variable that it names.
-	e.ConfigFile = rewrite(t, r, "IdentityFile "+r.IdentityFile(), "IdentityFile ${FLEET_KEY}")
-	want("FLEET_KEY", r.IdentityFile(), "", 6)
-	if _, err := try("FLEET_KEY", "/nowhere"); err == nil {
-		t.Error("another key was not looked at")
-	}
-	calls := s.info().Calls
-	if calls != 13 { // every one went through the server
-		t.Errorf("%d calls", calls)
-	}
-	// A file without its folder is not the server's business.
-	e.ConfigFile = rewrite(t, r, "IdentitiesOnly yes", "IdentitiesOnly yes\n	CertificateFile cert")
-	want("FLEET_OTHER", "x", "", 7)
-	want("FLEET_OTHER", "x", "", 8)
-}
 
 // TestChanged makes a connection anew where it would not be made so any more.
 func TestChanged(t *testing.T) {

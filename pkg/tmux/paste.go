@@ -40,6 +40,10 @@ type Paste struct {
 	// input line and does nothing else, ever, an empty line included; empty leaves
 	// a text that can't be submitted where it is.
 	Erase string
+	// Once has Enter pressed once and never again, for a program that puts something
+	// else into the input line as soon as the text is submitted: a slow one may still
+	// show the text when it has taken Enter, and the next would submit that.
+	Once bool
 	// Journal is where the script says how far it came; nil for nowhere.
 	Journal *Journal
 	// Wait is how long the text may take to show, and again to leave the input

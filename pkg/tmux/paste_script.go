@@ -138,7 +138,7 @@ untyped() {
 // submitScript waits for the text, presses Enter, and waits for the text to
 // go. A program may swallow an Enter that comes soon after a paste; it is
 // pressed again, twice at most, and only while the input line still shows the
-// text. A screen without an input line may be one that is being drawn: it takes
+// text; not with Once. A screen without an input line may be one that is being drawn: it takes
 // two of them. Where it can't be noted that Enter is about to be pressed, as when
 // the disk has become full, it is not: the journal would tell that it never was.
 const submitScript = `begin
@@ -155,7 +155,7 @@ while :; do
     blank=
     elapse
     [ $elapsed -le "$wait" ] || { note ` + string(StageStuck) + `; echo "$nonce stuck"; exit 0; }
-    if [ $elapsed -ge $again ] && [ $again -le 5 ] && shows; then tmux -u send-keys -t "$pane" Enter; again=$((again + 3)); fi
+    if [ -z "$once" ] && [ $elapsed -ge $again ] && [ $again -le 5 ] && shows; then tmux -u send-keys -t "$pane" Enter; again=$((again + 3)); fi
   elif [ -n "$screen$blank" ]; then note ` + string(StageSubmitted) + `; echo "$nonce submitted"; exit 0
   else blank=1
   fi
@@ -192,7 +192,11 @@ func (p Paste) script(nonce string) string {
 	if p.Below != "" && !p.Loose {
 		exact = "1"
 	}
-	b.WriteString(marks(p.Marks) + assign("more", cmp.Or(p.More, nonce)) + assign("below", p.Below) + assign("exact", exact) + assign("placeholder", placeholder))
+	once := ""
+	if p.Once {
+		once = "1"
+	}
+	b.WriteString(assign("once", once) + marks(p.Marks) + assign("more", cmp.Or(p.More, nonce)) + assign("below", p.Below) + assign("exact", exact) + assign("placeholder", placeholder))
 	b.WriteString(assign("all", e.all) + assign("head", e.head) + assign("tail", e.tail) + assign("last", e.last))
 	// A placeholder for each chunk, or the last chunk as it is behind one.
 	collapsed := strings.Repeat(`"$placeholder"*`, max(1, len(chunks)))

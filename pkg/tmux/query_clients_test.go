@@ -26,7 +26,7 @@ func (m *machine) counting() clients {
 }
 
 // look runs a query; of a client that is the nth, before goes ahead.
-func (c clients) look(q Query, nth int, before string) (snap Snapshot, err error, n int) {
+func (c clients) look(q Query, nth int, before string) (snap Snapshot, n int, err error) {
 	c.t.Helper()
 	// The clients' part of a pipe is a subshell, hence the file.
 	stand := "counted=" + transport.Quote(c.home+"/counted") + "\n: > $counted\ntmux() { echo \"$*\" >> $counted\nif [ $(wc -l < $counted) -eq " + string(rune('0'+nth)) + " ]; then\n:\n" +
@@ -34,7 +34,7 @@ func (c clients) look(q Query, nth int, before string) (snap Snapshot, err error
 	out := c.run(c.t.Context(), stand+q.Fragment()+"\nprintf '\\nCOUNTED\\n'; cat $counted")
 	out, calls, _ := bytes.Cut(out, []byte("\nCOUNTED\n"))
 	snap, err = q.Parse(out)
-	return snap, err, bytes.Count(calls, []byte("\n"))
+	return snap, bytes.Count(calls, []byte("\n")), err
 }
 
 // TestQueryClients counts the tmux clients that a look takes: one, where the last
@@ -81,7 +81,7 @@ func TestQueryClients(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := clients{m.in(t), m.program}
-			snap, err, n := m.look(NewQuery(tt.sessions...).After(tt.last), 0, "")
+			snap, n, err := m.look(NewQuery(tt.sessions...).After(tt.last), 0, "")
 			var got []string
 			for _, p := range snap.Panes {
 				got = append(got, p.ID)
@@ -115,7 +115,7 @@ func TestQueryVanishing(t *testing.T) {
 			m.display("goes", "here")
 			m.tmux("split-window", "-d", "-t", "=goes:", "exec sleep 1000")
 			m.display("stays", "here")
-			snap, err, n := m.look(NewQuery("goes", "stays"), 2, tt.before)
+			snap, n, err := m.look(NewQuery("goes", "stays"), 2, tt.before)
 			goes, stays := snap.Session("goes"), snap.Session("stays")
 			if err != nil || n != 2 || len(goes) != 2 || len(stays) != 1 || !bytes.Contains(stays[0].Screen, []byte("here")) {
 				t.Fatalf("%+v, %v, %d clients", snap, err, n)
@@ -130,7 +130,7 @@ func TestQueryVanishing(t *testing.T) {
 	// A server that comes while it is asked why there is none.
 	m := newMachine(t, "").counting()
 	m.write("show.txt", "here")
-	snap, err, n := m.look(NewQuery("work"), 2, "tmux new-session -d -s work 'cat show.txt; exec sleep 1000'")
+	snap, n, err := m.look(NewQuery("work"), 2, "tmux new-session -d -s work 'cat show.txt; exec sleep 1000'")
 	if err != nil || !snap.Running || len(snap.Session("work")) != 1 || n != 2 {
 		t.Errorf("%+v, %v, %d clients", snap, err, n)
 	}

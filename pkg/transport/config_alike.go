@@ -129,7 +129,7 @@ func (c *configCache) readAlike(ctx context.Context, k configKey) (*reading, err
 	if err != nil || r.ran {
 		return r, err
 	}
-	same := sameSettings(k.env, r, ours, k.target)
+	same := sameSettings(r, ours, k.target)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.alike[key] = same
@@ -141,9 +141,9 @@ func (c *configCache) readAlike(ctx context.Context, k configKey) (*reading, err
 }
 
 // sameSettings is whether two readings come to the same settings.
-func sameSettings(env *environment, a, b *reading, t target) bool {
-	x, err1 := settingsFrom(env, a, t)
-	y, err2 := settingsFrom(env, b, t)
+func sameSettings(a, b *reading, t target) bool {
+	x, err1 := settingsFrom(a, t)
+	y, err2 := settingsFrom(b, t)
 	if err1 != nil || err2 != nil {
 		return false
 	}

@@ -23,11 +23,11 @@ const (
 
 // configKey is all that a reading of ssh_config hangs on, but the files.
 type configKey struct {
+	env    *environment
 	binary string // empty: read the files ourselves
 	file   string // ssh -F
 	target target
 	jump   string // the ProxyJump that is given, whatever the files say
-	env    *environment
 	// plainly has our own reader give up where it would not be taken for ssh: see
 	// config_alike.go.
 	plainly bool

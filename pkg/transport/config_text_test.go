@@ -82,7 +82,7 @@ func FuzzConfigFile(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s, err := settingsFrom(nil, r, k.target)
+		s, err := settingsFrom(r, k.target)
 		if err == nil && (s.port < 1 || s.port > 65535 || s.user == "" || s.host == "" || len(s.ciphers) == 0) {
 			t.Fatalf("%+v", s)
 		}

@@ -34,11 +34,14 @@ type expander struct {
 
 func newExpander(s *settings) *expander {
 	local, _ := os.Hostname()
-	x := &expander{env: s.env, tokens: map[byte]string{
+	x := &expander{tokens: map[byte]string{
 		'%': "%", 'd': homeDir(), 'h': s.host, 'n': s.alias, 'p': strconv.Itoa(s.port),
 		'r': s.user, 'i': strconv.Itoa(os.Getuid()), 'l': local, 'L': strings.SplitN(local, ".", 2)[0],
 		'k': s.alias,
 	}}
+	if s.origin != nil {
+		x.env = s.origin.env
+	}
 	if s.hostKeyAlias != "" {
 		x.tokens['k'] = s.hostKeyAlias
 	}

@@ -143,7 +143,7 @@ func (l *link) wasRetired() bool {
 // same is whether a connection by o would be made as one by s.
 func (s *settings) same(o *settings) bool {
 	a, b := *s, *o
-	a.origin, b.origin, a.env, b.env = nil, nil, nil, nil
+	a.origin, b.origin = nil, nil
 	a.unhonoured, b.unhonoured = nil, nil
 	return reflect.DeepEqual(a, b)
 }

@@ -97,7 +97,6 @@ type Pool struct {
 	clock  clock
 	asking chan struct{} // holds one token while a question is put
 	keys   keyring
-	env    *environment
 	local  keptShell
 
 	mu     sync.Mutex
@@ -106,6 +105,7 @@ type Pool struct {
 	gates  map[string]*gate // by address
 
 	configs configCache
+	env     *environment
 }
 
 // NewPool makes a pool. It connects to nothing before there is work.

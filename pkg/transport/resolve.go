@@ -29,7 +29,7 @@ func (p *Pool) resolve(ctx context.Context, k routeKey) (*settings, *Error) {
 	r, err := p.configs.read(ctx, p, configKey{binary: p.sshBinary(), file: e.ConfigFile, target: t, jump: k.jump, env: p.env})
 	var s *settings
 	if err == nil {
-		s, err = settingsFrom(p.env, r, t)
+		s, err = settingsFrom(r, t)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
@@ -99,7 +99,7 @@ func resolveBySSH(ctx context.Context, k configKey) (*reading, error) {
 		return nil, fmt.Errorf("%s -G: %w: %s", k.binary, err, excerpt([]byte(said), 300))
 	}
 	r, _ := parseTrace(stderr.String())
-	r.dump = parseDump(stdout.String())
+	r.dump, r.env = parseDump(stdout.String()), k.env
 	// What the trace lost may have been the name of a file.
 	r.ran = r.ran || stderr.full
 	r.doubtAgent(ctx, k)

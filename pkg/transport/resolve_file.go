@@ -74,7 +74,7 @@ func resolveByFile(ctx context.Context, sources []configSource, k configKey) (*r
 		return nil, err
 	}
 	d["hostname"] = []string{host}
-	return &reading{dump: d, source: sourceFiles, files: r.parser.files, folders: r.parser.folders, warnings: r.warnings, ran: r.ran, shape: r.shape(files, k)}, nil
+	return &reading{env: k.env, dump: d, source: sourceFiles, files: r.parser.files, folders: r.parser.folders, warnings: r.warnings, ran: r.ran, shape: r.shape(files, k)}, nil
 }
 
 // pass goes through all files once.

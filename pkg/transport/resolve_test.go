@@ -222,7 +222,7 @@ func FuzzParseDump(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if s, err := settingsFrom(nil, &reading{dump: parseDump(text)}, target); err == nil && (s.port < 1 || s.port > 65535 || s.user == "") {
+		if s, err := settingsFrom(&reading{dump: parseDump(text)}, target); err == nil && (s.port < 1 || s.port > 65535 || s.user == "") {
 			t.Fatalf("%+v", s)
 		}
 	})

@@ -50,7 +50,6 @@ type settings struct {
 	setEnv        []string // NAME=value
 	unhonoured    []string // set keywords that are not acted on, by name
 	identityIsSet bool     // false: identities are the default list
-	env           *environment
 	origin        *reading // where all this was read; shared, never changed
 }
 
@@ -73,11 +72,13 @@ type reading struct {
 	files, folders []string
 	// warnings are of what was left out.
 	warnings []string
+	// env is in whose environment all this is read.
+	env *environment
+	// variables is whether a file may name variables of the environment.
+	variables bool
 	// ran is whether a command of the configuration was run, whose answer may
 	// be another one at any time.
 	ran bool
-	// variables is whether a file may name variables of the environment.
-	variables bool
 	// shape is what our own reader found applies, in general: see config_alike.go.
 	shape string
 }
@@ -121,7 +122,7 @@ func (d dump) yes(k string, unset bool) bool {
 // settingsFrom gives the meaning of what was read, by ssh -G or in the files:
 // Host, Match and Include are settled, and what is left to the connection, such
 // as ~ and tokens in file names, is expanded here.
-func settingsFrom(env *environment, r *reading, t target) (*settings, error) {
+func settingsFrom(r *reading, t target) (*settings, error) {
 	d := r.dump
 	if err := refuseSettings(d); err != nil {
 		return nil, err
@@ -144,7 +145,6 @@ func settingsFrom(env *environment, r *reading, t target) (*settings, error) {
 		sendEnv:      slices.Clone(d["sendenv"]),
 		setEnv:       slices.Clone(d["setenv"]),
 		origin:       r,
-		env:          env,
 	}
 	if p := d.first("preferredauthentications", ""); p != "" {
 		s.preferred = strings.Split(p, ",")
@@ -177,7 +177,7 @@ func settingsFrom(env *environment, r *reading, t target) (*settings, error) {
 	if s.proxyJump = x.expandTokens(s.proxyJump); x.err != nil {
 		return nil, fmt.Errorf("ProxyJump: %w", x.err)
 	}
-	s.unhonoured = unhonoured(d, s.env)
+	s.unhonoured = unhonoured(d, r.env)
 	return s, s.files(d)
 }
 
