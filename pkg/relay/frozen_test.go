@@ -25,7 +25,8 @@ func TestFrozen(t *testing.T) {
 	cmd := child(t, serveEnv+"="+path)
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	there(t, path)
-	p := program(t, transport.Options{}, NewClient("", nil, path))
+	amid := NewClient("", nil, path)
+	p := program(t, transport.Options{}, amid)
 	began := filepath.Join(t.TempDir(), "began")
 	done := make(chan error, 1)
 	go func() {
@@ -38,6 +39,9 @@ func TestFrozen(t *testing.T) {
 	}
 	if err := <-done; !errors.Is(err, transport.ErrCarrierLost) {
 		t.Errorf("amid a call: %v", err)
+	}
+	if _, err := amid.connect(context.Background(), transport.Script{}, e, &transport.Person{}); !errors.Is(err, errOff) {
+		t.Errorf("after that: %v", err)
 	}
 	var told said
 	c := NewClient("", told.say, path)
