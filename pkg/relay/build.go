@@ -84,6 +84,8 @@ type place struct {
 	Home    string `json:"home"`
 	Mount   string `json:"mount,omitempty"`   // namespaces, where the system has any
 	Network string `json:"network,omitempty"` //
+	Users   string `json:"users,omitempty"`
+	Process string `json:"process,omitempty"`
 }
 
 func here() place {
@@ -92,7 +94,17 @@ func here() place {
 		p.User, p.Home = u.Username, u.HomeDir
 	}
 	p.Home = cmp.Or(p.Home, os.Getenv("HOME"))
-	p.Mount, _ = os.Readlink("/proc/self/ns/mnt")
-	p.Network, _ = os.Readlink("/proc/self/ns/net")
+	_ = p.spaces("self") // none elsewhere
 	return p
+}
+
+// spaces notes the namespaces of a process, as far as they can be read.
+func (p *place) spaces(pid string) (err error) {
+	for name, at := range map[string]*string{"mnt": &p.Mount, "net": &p.Network, "user": &p.Users, "pid": &p.Process} {
+		var rerr error
+		if *at, rerr = os.Readlink("/proc/" + pid + "/ns/" + name); rerr != nil {
+			err = rerr
+		}
+	}
+	return err
 }

@@ -22,6 +22,7 @@ type call struct {
 	writing   sync.Mutex
 	answering sync.WaitGroup
 	open      map[int]context.CancelFunc // the questions that are put; follow's alone
+	silent    bool                       // the server fell silent; follow's alone
 }
 
 // follow sees the call to its end. When ctx ends, it tells the server, which ends
@@ -65,16 +66,19 @@ func (c *call) follow(ctx context.Context) (transport.Result, error) {
 			defer t.Stop()
 			late = t.C
 		case <-late:
+			c.silent = true
 			return transport.Result{}, transport.StoppedError(ctx, c.endpoint)
 		case f, ok := <-frames:
 			if !ok {
 				if ctx.Err() != nil {
 					return transport.Result{}, transport.StoppedError(ctx, c.endpoint)
 				}
+				c.silent = true
 				return transport.Result{}, transport.LostError(c.endpoint)
 			}
 			res, err, over := c.take(asking, f)
-			if te, ok := errors.AsType[*transport.Error](err); ok && ctx.Err() != nil {
+			te, failed := errors.AsType[*transport.Error](err)
+			if failed && ctx.Err() != nil && (te.Kind == transport.KindTimeout || te.Kind == transport.KindCanceled) {
 				te.Err = &relayed{te.Err.Error(), []error{te.Err, context.Cause(ctx)}} // such as ErrPoolClosed
 			}
 			if over {

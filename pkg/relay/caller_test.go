@@ -199,43 +199,70 @@ func TestQuestions(t *testing.T) {
 	wantLogins(t, h, 2)
 }
 
-// TestUnanswered gives a question up when its caller goes, and lets another caller
-// who waits for the same login be asked.
+// TestUnanswered has no caller wait for an answer of another one's person: it is
+// asked itself, whether it comes before the question or after it. The question is
+// given up when its caller goes.
 func TestUnanswered(t *testing.T) {
-	r, h, e := box(t, rig.HostSpec{})
-	known := filepath.Join(t.TempDir(), "known_hosts")
-	e.ConfigFile = rewrite(t, r, "UserKnownHostsFile "+r.KnownHosts(), "UserKnownHostsFile "+known, "StrictHostKeyChecking yes", "StrictHostKeyChecking ask")
-	path := socket(t)
-	s := serving(t, Options{}, path)
-	ctx, leave := context.WithCancel(context.Background())
-	asked := make(chan struct{})
-	first := program(t, transport.Options{Ask: func(ctx context.Context, _ transport.Question) (string, error) {
-		close(asked)
-		<-ctx.Done()
-		return "", ctx.Err()
-	}}, NewClient("", nil, path))
-	gone := make(chan error, 1)
-	go func() {
-		_, err := first.Conn(e).Run(ctx, transport.Script{Text: "true"})
-		gone <- err
-	}()
-	<-asked
+	r, h, e := box(t, rig.HostSpec{Proxy: true})
+	for _, after := range []bool{true, false} {
+		known := filepath.Join(t.TempDir(), "known_hosts")
+		e.ConfigFile = rewrite(t, r, "UserKnownHostsFile "+r.KnownHosts(), "UserKnownHostsFile "+known, "StrictHostKeyChecking yes", "StrictHostKeyChecking ask")
+		path := socket(t)
+		s := serving(t, Options{}, path)
+		ctx, leave := context.WithCancel(context.Background())
+		defer leave()
+		asked := make(chan struct{})
+		first := program(t, transport.Options{Ask: func(ctx context.Context, _ transport.Question) (string, error) {
+			close(asked)
+			<-ctx.Done()
+			return "", ctx.Err()
+		}}, NewClient("", nil, path))
+		gone := make(chan error, 1)
+		if !after {
+			h.Proxy.Stall()
+		}
+		go func() {
+			_, err := first.Conn(e).Run(ctx, transport.Script{Text: "true"})
+			gone <- err
+		}()
+		if after {
+			<-asked
+		} else {
+			rigtest.Eventually(t, 20*time.Second, "the first waits", func() (bool, string) { return waits(s) == 1, "" })
+		}
+		n := 0
+		var told said
+		second := program(t, person{transport.QuestionHostKey: "yes"}.options(&n), NewClient("", told.say, path))
+		done := make(chan error, 1)
+		go func() {
+			_, err := second.Conn(e).Run(within(t, time.Minute), transport.Script{Text: "true"})
+			done <- err
+		}()
+		if !after {
+			rigtest.Eventually(t, 20*time.Second, "both wait", func() (bool, string) { return waits(s) == 2, "" })
+			h.Proxy.Resume()
+			<-asked
+		}
+		if err := <-done; err != nil || n != 1 || !strings.Contains(told.all(), errAsked) {
+			t.Errorf("the second: %v, asked %d times, said %q", err, n, told.all())
+		}
+		leave()
+		if k, _ := transport.KindOf(<-gone); k != transport.KindCanceled {
+			t.Errorf("the first: %v", k)
+		}
+	}
+	wantLogins(t, h, 2)
+}
+
+// waits is how many callers that can be asked have a call under way.
+func waits(s *Server) int {
 	n := 0
-	second := program(t, person{transport.QuestionHostKey: "yes"}.options(&n), NewClient("", nil, path))
-	done := make(chan error, 1)
-	go func() {
-		_, err := second.Conn(e).Run(within(t, time.Minute), transport.Script{Text: "true"})
-		done <- err
-	}()
-	rigtest.Eventually(t, 20*time.Second, "both wait", func() (bool, string) { return s.info().Callers == 2, "" })
-	leave()
-	if k, _ := transport.KindOf(<-gone); k != transport.KindCanceled {
-		t.Errorf("the first: %v", k)
+	for _, h := range s.pools.all() {
+		s.pools.mu.Lock()
+		n += len(h.callers)
+		s.pools.mu.Unlock()
 	}
-	if err := <-done; err != nil || n != 1 {
-		t.Errorf("the second: %v, asked %d times", err, n)
-	}
-	wantLogins(t, h, 1)
+	return n
 }
 
 // TestAskGone ends a question whose caller has gone, though the login that wants
@@ -285,7 +312,7 @@ func rewrite(t *testing.T, r *rig.Rig, pairs ...string) string {
 // raw is a connection past the greetings.
 func raw(t *testing.T, path string) *net.UnixConn {
 	t.Helper()
-	c, _, err := NewClient("", nil, path).greet()
+	c, _, err := NewClient("", nil, path).greet(context.Background(), greetDeadline)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,16 +352,14 @@ func TestCrowd(t *testing.T) {
 	p := program(t, transport.Options{}, NewClient("", nil, path))
 	run(t, p, e, "true")
 	s.mu.Lock()
-	s.conns += maxCallers
+	s.callers += maxCallers
 	s.mu.Unlock()
 	run(t, p, e, "true")
 	wantLogins(t, h, 2)
 	s.mu.Lock()
-	s.conns -= maxCallers
+	s.callers -= maxCallers
 	s.mu.Unlock()
 	run(t, p, e, "true")
 	wantLogins(t, h, 2)
-	if s.info().Calls != 2 {
-		t.Errorf("%+v", s.info())
-	}
+	rigtest.Eventually(t, 20*time.Second, "two calls are counted", func() (bool, string) { return s.info().Calls == 2, fmt.Sprintf("%+v", s.info()) })
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"syscall"
 
 	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
@@ -11,9 +12,14 @@ import (
 // asIf are the kinds of failure that a person's answer may cure.
 var asIf = []transport.Kind{transport.KindHostKeyUnknown, transport.KindAuth, transport.KindProxy}
 
+// errAsked is why a call that would have to wait for somebody else's answer is not
+// carried.
+const errAsked = "another terminal is being asked"
+
 // carry runs one script. refused is why the caller has to do it itself; nothing was
 // run then.
-func (s *Server) carry(ctx context.Context, r *request, script string, who *transport.Person) (res transport.Result, n notices, refused string, err error) {
+func (s *Server) carry(ctx context.Context, c *caller, script string, who *transport.Person) (res transport.Result, n notices, refused string, err error) {
+	r := c.request
 	sc := transport.Script{Text: script, Repeatable: r.Repeatable, Finish: r.Finish}
 	// A connection that was made without asking serves all. One that a person had to
 	// answer for serves those who can be asked alone, as it would without a server.
@@ -30,17 +36,35 @@ func (s *Server) carry(ctx context.Context, r *request, script string, who *tran
 		}
 		n = notices{Unhonoured: look.Unhonoured, Warnings: look.Warnings}
 		mine := *who
+		if !r.Repeatable {
+			mine.Begin = c.waits
+		}
 		if !attended {
 			mine.Ask = nil
+		} else if !s.pools.wait(h, c) {
+			s.pools.give(h)
+			return res, n, errAsked, nil
+		} else {
+			mine.Ask = func(ctx context.Context, q transport.Question) (string, error) {
+				defer s.pools.ask(h, c)()
+				return who.Ask(ctx, q)
+			}
 		}
 		res, err = h.Conn(r.Endpoint).Run(transport.WithPerson(ctx, &mine), sc)
+		s.pools.unwait(h, c)
 		s.pools.give(h)
 		te, _ := errors.AsType[*transport.Error](err)
 		switch {
 		case te == nil:
+		case !te.Started && errors.Is(err, transport.ErrAside):
+			refused = errAsked
 		case !te.Started && errors.Is(err, transport.ErrPoolClosed):
 			refused = "it is ending"
-		case !te.Started && r.Attended && te.Kind == transport.KindProxy && look.Whole:
+		case !te.Started && errors.Is(err, errStale):
+			refused = errStale.Error()
+		case !te.Started && scarce(err):
+			refused = "it could not do on this machine what the caller may: " + err.Error()
+		case !te.Started && r.Attended && te.Kind == transport.KindProxy && look.Command:
 			// A command may ask on the terminal, which it has there alone.
 			refused = "a ProxyCommand failed, and may want to ask on the terminal"
 		case !attended && r.Attended && !te.Started && contains(asIf, te.Kind):
@@ -49,6 +73,17 @@ func (s *Server) carry(ctx context.Context, r *request, script string, who *tran
 		break
 	}
 	return res, n, refused, err
+}
+
+// scarce is whether err tells of this process, or of this machine: the caller may
+// have what the server has not.
+func scarce(err error) bool {
+	for _, no := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOBUFS, syscall.EAGAIN, syscall.EPERM, syscall.EACCES} {
+		if errors.Is(err, no) {
+			return true
+		}
+	}
+	return false
 }
 
 func contains(kinds []transport.Kind, k transport.Kind) bool {
@@ -72,7 +107,11 @@ func (s *Server) look(ctx context.Context, r *request, attended bool) (*held, tr
 		}
 		// Who can be asked connects in a pool of that kind alone.
 		make := attended == r.Attended
-		h := s.pools.take(key, env, dir, make)
+		var whole *transport.Endpoint
+		if n.whole {
+			whole = &r.Endpoint
+		}
+		h := s.pools.take(key, env, dir, make, whole)
 		if h == nil && !make {
 			return nil, transport.Look{}, "", nil
 		}
@@ -81,9 +120,6 @@ func (s *Server) look(ctx context.Context, r *request, attended bool) (*held, tr
 		}
 		look, err := h.Look(ctx, r.Endpoint)
 		seen := needs{whole: look.Whole, patterns: strings.Join(look.Patterns, " ")}
-		if seen.whole {
-			seen.patterns = ""
-		}
 		switch {
 		case err != nil && ctx.Err() != nil:
 			s.pools.give(h)

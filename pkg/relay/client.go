@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,11 +23,14 @@ const (
 	// aliveEvery is how often a server says that a call goes on, and alivePatience
 	// how long a caller goes without that, twice: one who was suspended finds its
 	// time over before it has looked.
-	aliveEvery    = 3 * time.Second
-	alivePatience = 8 * time.Second
+	aliveEvery    = time.Second
+	alivePatience = 2 * time.Second
 	// cancelPatience is how long a caller whose time is over waits for what the
 	// server says of the call.
 	cancelPatience = time.Second
+	// greetPatience is how long a caller waits for a server to greet: one that is
+	// frozen must not cost a caller its own time.
+	greetPatience = 500 * time.Millisecond
 	// offPause is how long a server that is of no use is left alone.
 	offPause = 30 * time.Second
 )
@@ -38,6 +42,9 @@ type Client struct {
 	version string
 	say     func(string)
 	person  string
+
+	build   string // of the program that this process runs; else noBuild says why not
+	noBuild error
 
 	mu       sync.Mutex
 	mine     hello // once it is known
@@ -53,10 +60,13 @@ func NewClient(version string, say func(string), sockets ...string) *Client {
 	if say == nil {
 		say = func(string) {}
 	}
-	return &Client{
+	c := &Client{
 		sockets: sockets, version: ownVersion(version), say: say, person: rand.Text(),
 		said: map[string]bool{}, told: map[transport.Endpoint]bool{},
 	}
+	// Now, as the file may be another one by the first call.
+	c.build, c.noBuild = build(c.version)
+	return c
 }
 
 // direct is why a call is not carried.
@@ -69,13 +79,19 @@ func (c *Client) Carry(ctx context.Context, e transport.Endpoint, s transport.Sc
 	if ctx.Err() != nil || !utf8.ValidString(e.Destination+e.ConfigFile) {
 		return transport.Result{}, direct("nothing that a server could do")
 	}
-	conn, err := c.connect(s, e, who)
+	if e.ConfigFile != "" && !filepath.IsAbs(e.ConfigFile) {
+		return transport.Result{}, direct("the ssh_config is named without its folder")
+	}
+	conn, err := c.connect(ctx, s, e, who)
 	if err != nil {
 		c.explain(err)
 		return transport.Result{}, direct("%w", err)
 	}
 	call := &call{client: c, conn: conn, endpoint: e, who: who}
 	res, err := call.follow(ctx)
+	if call.silent {
+		c.leave()
+	}
 	if errors.Is(err, transport.ErrNotCarried) {
 		c.explain(err)
 	}
@@ -110,24 +126,22 @@ var errOff = errors.New("left alone")
 
 // connect reaches the server and hands it the call. Without an error all of it was
 // handed over.
-func (c *Client) connect(s transport.Script, e transport.Endpoint, who *transport.Person) (*net.UnixConn, error) {
+func (c *Client) connect(ctx context.Context, s transport.Script, e transport.Endpoint, who *transport.Person) (*net.UnixConn, error) {
 	c.mu.Lock()
 	off := time.Now().Before(c.offUntil)
 	c.mu.Unlock()
 	if off {
 		return nil, errOff
 	}
-	conn, theirs, err := c.greet()
+	conn, theirs, err := c.greet(ctx, greetPatience)
 	if err == nil {
 		if err = c.fits(theirs); err != nil {
 			_ = conn.Close()
 		}
 	}
 	if err != nil {
-		if !absent(err) && !errors.Is(err, errBusy) {
-			c.mu.Lock()
-			c.offUntil = time.Now().Add(offPause)
-			c.mu.Unlock()
+		if !absent(err) && !errors.Is(err, errBusy) && ctx.Err() == nil {
+			c.leave()
 		}
 		return nil, err
 	}
@@ -138,16 +152,29 @@ func (c *Client) connect(s transport.Script, e transport.Endpoint, who *transpor
 	for _, kv := range os.Environ() {
 		r.Env = append(r.Env, []byte(kv))
 	}
-	_ = conn.SetWriteDeadline(time.Now().Add(writeDeadline))
+	_ = conn.SetWriteDeadline(time.Now().Add(2 * alivePatience))
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetWriteDeadline(time.Now()) })
+	defer stop()
 	if err := writeFrame(conn, kindRun, r, []byte(s.Text)); err != nil {
 		_ = conn.Close()
+		if ctx.Err() == nil {
+			c.leave()
+		}
 		return nil, err
 	}
 	return conn, nil
 }
 
-// greet connects to the first server that is there, and exchanges greetings.
-func (c *Client) greet() (*net.UnixConn, hello, error) {
+// leave has the server left alone for a while.
+func (c *Client) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.offUntil = time.Now().Add(offPause)
+}
+
+// greet connects to the first server that is there, and exchanges greetings, for
+// which each may take patience.
+func (c *Client) greet(ctx context.Context, patience time.Duration) (*net.UnixConn, hello, error) {
 	var theirs hello
 	mine, err := c.hello()
 	if err != nil {
@@ -155,12 +182,13 @@ func (c *Client) greet() (*net.UnixConn, hello, error) {
 	}
 	err = fs.ErrNotExist
 	for _, path := range c.sockets {
-		conn, derr := dial(path)
+		conn, derr := dial(ctx, path, patience)
 		if derr != nil {
 			err = derr
 			continue
 		}
-		_ = conn.SetDeadline(time.Now().Add(greetDeadline))
+		_ = conn.SetDeadline(time.Now().Add(patience))
+		stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
 		f, ferr := readFrame(conn, maxGreeting)
 		switch {
 		case ferr != nil:
@@ -171,6 +199,9 @@ func (c *Client) greet() (*net.UnixConn, hello, error) {
 		}
 		if ferr == nil {
 			ferr = writeFrame(conn, kindHello, mine)
+		}
+		if !stop() && ferr == nil {
+			ferr = context.Cause(ctx)
 		}
 		if ferr != nil {
 			_ = conn.Close()
@@ -189,11 +220,10 @@ func (c *Client) hello() (hello, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.mine.Build == "" {
-		b, err := build(c.version)
-		if err != nil {
-			return hello{}, err
+		if c.noBuild != nil {
+			return hello{}, c.noBuild
 		}
-		c.mine = hello{Build: b, Version: c.version, Place: here()}
+		c.mine = hello{Build: c.build, Version: c.version, Place: here()}
 	}
 	return c.mine, nil
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/claude-fleet/claude-fleet/pkg/transport"
@@ -35,23 +37,45 @@ func (s *Server) speak(c *net.UnixConn) (keep bool) {
 	if err != nil || f.kind != kindHello || f.into(&theirs) != nil {
 		return false
 	}
-	fits := theirs == s.hello
-	if !fits && theirs.Place == s.hello.Place && newer(theirs.Version, s.hello.Version) {
-		s.drain("a newer version (" + transport.Neutralise(theirs.Version) + ") is in use")
-		return false
+	outside := checkPlace(c)
+	if outside != nil {
+		s.opts.Say("a caller was refused: " + outside.Error())
 	}
-	if !fits && s.replaced() {
-		s.drain("its program was replaced")
+	fits := theirs == s.hello && outside == nil
+	first, err := readHead(c)
+	if k := first.kind(); !fits && outside == nil && theirs.Place == s.hello.Place && (err != nil || k != kindAsk && k != kindStop) {
+		// It wanted to call, and has seen that it must not.
+		switch {
+		case newer(theirs.Version, s.hello.Version):
+			s.drain("a newer version (" + transport.Neutralise(theirs.Version) + ") is in use")
+			return false
+		case s.replaced():
+			s.drain("its program was replaced")
+			return false
+		}
+	}
+	if err != nil {
 		return false
 	}
 	// A request may be long, and its writer slow.
 	_ = c.SetDeadline(time.Now().Add(writeDeadline))
 	most := maxGreeting
-	if fits {
-		most = maxBody
+	if first.kind() == kindRun {
+		if outside != nil {
+			refuse(c, "it runs in another place (account, home or namespace)")
+			return false
+		}
+		if !s.admit() {
+			refuse(c, errBusy.Error())
+			return false
+		}
+		defer s.leave()
+		if fits {
+			most = maxBody
+		}
 	}
-	f, err = readFrame(c, most)
-	if err != nil {
+	f, err = first.read(c, most)
+	if err != nil || outside != nil {
 		return false
 	}
 	_ = c.SetDeadline(time.Time{})
@@ -69,10 +93,17 @@ func (s *Server) speak(c *net.UnixConn) (keep bool) {
 	case kindRun:
 		var r request
 		if fits && f.into(&r) == nil && !r.Endpoint.Local {
-			(&caller{server: s, conn: c, request: &r, open: map[int]chan answer{}, gone: make(chan struct{})}).serve(string(f.body))
+			(&caller{server: s, conn: c, request: &r, open: map[int]chan answer{}, aside: make(chan struct{}), gone: make(chan struct{})}).serve(string(f.body))
 		}
 	}
 	return false
+}
+
+// refuse answers a request, which need not have been read.
+func refuse(c *net.UnixConn, why string) {
+	if writeFrame(c, kindNotCarried, refusal{Why: why}) == nil {
+		_, _ = io.CopyN(io.Discard, c, maxHeader+maxBody) // until the caller has read it
+	}
 }
 
 // caller is one whose call is carried.
@@ -84,7 +115,11 @@ type caller struct {
 	writing sync.Mutex
 	mu      sync.Mutex
 	asked   int
+	stale   bool                // it was left without a sign for too long
+	alive   atomic.Int64        // when it had one, in nanoseconds of the server's life
 	open    map[int]chan answer // the questions without an answer
+	aside   chan struct{}       // closed while it waits, when another person is asked
+	turned  bool                // it is; this is pools.mu's
 	gone    chan struct{}       // closed when nobody is there to answer
 }
 
@@ -104,9 +139,9 @@ func (c *caller) serve(script string) {
 	}
 	var refused string
 	defer func() { s.end(refused == "") }()
-	s.wake()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
+	c.alive.Store(time.Since(s.since).Nanoseconds())
 	var beside sync.WaitGroup
 	beside.Go(func() { c.listen(cancel) }) // ends with the connection
 	over := make(chan struct{})
@@ -117,13 +152,14 @@ func (c *caller) serve(script string) {
 		_ = c.conn.Close()
 		beside.Wait()
 	}()
-	who := &transport.Person{ID: c.request.Person, Warn: func(e transport.Endpoint, text string) {
+	s.wake(ctx)
+	who := &transport.Person{ID: c.request.Person, Aside: c.aside, Warn: func(e transport.Endpoint, text string) {
 		_ = c.send(kindWarn, warning{e, text})
 	}}
 	if c.request.Attended {
 		who.Ask = c.ask
 	}
-	res, notices, why, err := s.carry(ctx, c.request, script, who)
+	res, notices, why, err := s.carry(ctx, c, script, who)
 	refused = why
 	te, failed := errors.AsType[*transport.Error](err)
 	switch {
@@ -133,6 +169,8 @@ func (c *caller) serve(script string) {
 		f := failureOf(te)
 		f.Notices, f.Lost = notices, te.Started && errors.Is(err, transport.ErrPoolClosed)
 		_ = c.send(kindFailed, f)
+	case err != nil: // none that a script's end has: whether it ran is not known
+		_ = c.send(kindFailed, failure{Kind: transport.KindProtocol, Endpoint: c.request.Endpoint, Started: true, Text: err.Error(), Notices: notices})
 	default:
 		_ = c.send(kindDone, outcome{ExitCode: res.ExitCode, Stdout: len(res.Stdout), Notices: notices}, res.Stdout, res.Stderr)
 	}
@@ -217,11 +255,34 @@ func (c *caller) beat(over <-chan struct{}) {
 		case <-over:
 			return
 		case <-t.C:
+			c.mu.Lock()
+			c.stale = c.stale || c.silent() > 2*alivePatience
+			c.mu.Unlock()
 			if c.send(kindAlive, struct{}{}) != nil {
 				return
 			}
+			c.alive.Store(time.Since(c.server.since).Nanoseconds())
 		}
 	}
+}
+
+// silent is for how long the caller has heard nothing.
+func (c *caller) silent() time.Duration {
+	return time.Since(c.server.since) - time.Duration(c.alive.Load())
+}
+
+// errStale is that of a call whose caller has taken this server for dead meanwhile.
+var errStale = errors.New("it was held up")
+
+// waits is nil if the caller still waits for what it wants done: a process that was
+// frozen must not do then what nobody looks for any more.
+func (c *caller) waits() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stale || c.silent() > 2*alivePatience {
+		return errStale
+	}
+	return nil
 }
 
 // send writes a frame; a caller that takes none is given up.

@@ -80,17 +80,33 @@ func writeFrame(w io.Writer, k kind, header any, bodies ...[]byte) error {
 // readFrame reads one frame, of which header and body may have most bytes at most.
 // What a peer says about lengths costs no memory before it has sent as much.
 func readFrame(r io.Reader, most int) (frame, error) {
-	var head [9]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
+	head, err := readHead(r)
+	if err != nil {
 		return frame{}, err
 	}
-	h, b := int64(binary.BigEndian.Uint32(head[1:])), int64(binary.BigEndian.Uint32(head[5:]))
-	if h > int64(min(most, maxHeader)) || b > int64(min(most, maxBody)) {
-		return frame{}, fmt.Errorf("%w: it has %d and %d bytes", errFrame, h, b)
+	return head.read(r, most)
+}
+
+// head is the kind of a frame and the lengths of its header and its body.
+type head [9]byte
+
+func readHead(r io.Reader) (head, error) {
+	var h head
+	_, err := io.ReadFull(r, h[:])
+	return h, err
+}
+
+func (h head) kind() kind { return kind(h[0]) }
+
+// read reads the rest of the frame.
+func (h head) read(r io.Reader, most int) (frame, error) {
+	n, b := int64(binary.BigEndian.Uint32(h[1:])), int64(binary.BigEndian.Uint32(h[5:]))
+	if n > int64(min(most, maxHeader)) || b > int64(min(most, maxBody)) {
+		return frame{}, fmt.Errorf("%w: it has %d and %d bytes", errFrame, n, b)
 	}
-	f := frame{kind: kind(head[0])}
+	f := frame{kind: h.kind()}
 	var err error
-	if f.header, err = readPart(r, h); err == nil {
+	if f.header, err = readPart(r, n); err == nil {
 		f.body, err = readPart(r, b)
 	}
 	if errors.Is(err, io.EOF) {

@@ -129,7 +129,7 @@ func TestPeer(t *testing.T) {
 	path := socket(t)
 	var told said
 	serving(t, Options{Say: told.say}, path)
-	c, err := dial(path)
+	c, err := dial(context.Background(), path, greetDeadline)
 	if err != nil {
 		t.Fatalf("the own account: %v", err)
 	}
@@ -176,7 +176,7 @@ func TestPeer(t *testing.T) {
 		t.Fatal(err)
 	}
 	var pe *peerError
-	if _, err := dial(theirs); !errors.As(err, &pe) {
+	if _, err := dial(context.Background(), theirs, greetDeadline); !errors.As(err, &pe) {
 		t.Errorf("another account's server: %v", err)
 	}
 	if got, _ := io.ReadAll(out); string(got) != `"" <nil>` {

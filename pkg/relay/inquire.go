@@ -41,7 +41,7 @@ func Stop(ctx context.Context, sockets ...string) (Info, error) {
 
 func inquire(ctx context.Context, what kind, sockets []string) (Info, *net.UnixConn, error) {
 	var i Info
-	conn, _, err := NewClient("", nil, sockets...).greet()
+	conn, _, err := NewClient("", nil, sockets...).greet(ctx, greetDeadline)
 	switch {
 	case err != nil && absent(err):
 		return i, nil, ErrNoServer

@@ -88,21 +88,25 @@ func TestSleep(t *testing.T) {
 	run(t, p, e, "true")
 	usable := func() bool { return s.pools.all()[0].Connected(e) }
 	h.Proxy.Stall()
-	s.wake()
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	s.wake(now)
 	if !usable() || told.all() != "" {
 		t.Errorf("without a sleep: %t, %q", usable(), told.all())
 	}
 	s.mu.Lock()
 	s.now = func() (time.Time, time.Time) { t := time.Now(); return t.Round(0).Add(time.Hour), t }
 	s.mu.Unlock()
-	s.wake()
+	s.wake(now)
 	if usable() || !strings.Contains(told.all(), "slept for 1h0m0s") {
 		t.Errorf("after a sleep: %t, %q", usable(), told.all())
 	}
 	h.Proxy.Resume()
 	rigtest.Eventually(t, 20*time.Second, "the connection is given out again", func() (bool, string) { return usable(), "" })
-	s.mu.Lock()
+	s.waking.Lock()
 	s.looked = time.Now()
+	s.waking.Unlock()
+	s.mu.Lock()
 	s.now = func() (time.Time, time.Time) { t := time.Now(); return t.Round(0), t }
 	s.mu.Unlock()
 	run(t, p, e, "true")

@@ -33,6 +33,10 @@ const otherEnv = "RELAY_TEST_OTHER"
 // other prints what the other end of a socket says: as a client (dial), or as a
 // server (listen), after it has printed up.
 func other(how, path string) {
+	if how == "lie" {
+		lie(path)
+		return
+	}
 	var c net.Conn
 	var err error
 	if how == "dial" {

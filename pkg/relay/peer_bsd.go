@@ -30,3 +30,6 @@ func peerUID(c *net.UnixConn) (int, error) {
 	}
 	return uid, err
 }
+
+// checkPlace is nil: this system has no namespaces.
+func checkPlace(*net.UnixConn) error { return nil }

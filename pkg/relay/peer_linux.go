@@ -1,7 +1,9 @@
 package relay
 
 import (
+	"fmt"
 	"net"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,19 +14,48 @@ const maxSocketPath = 107
 // peerUID is the account of the process at the other end, as it was when that
 // connected or listened.
 func peerUID(c *net.UnixConn) (int, error) {
-	raw, err := c.SyscallConn()
+	cred, err := peerCred(c)
 	if err != nil {
 		return -1, err
 	}
-	uid, failed := -1, error(nil)
-	err = raw.Control(func(fd uintptr) {
-		cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-		if failed = err; err == nil {
-			uid = int(cred.Uid)
-		}
-	})
-	if err == nil {
-		err = failed
+	return int(cred.Uid), nil
+}
+
+func peerCred(c *net.UnixConn) (cred *unix.Ucred, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return nil, err
 	}
-	return uid, err
+	failed := raw.Control(func(fd uintptr) {
+		cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
+	if failed != nil {
+		return nil, failed
+	}
+	return cred, err
+}
+
+// checkPlace is nil if the process at the other end runs in the namespaces of this
+// one, whatever it says of itself: one that is locked into others must not get out
+// by a server outside of them.
+func checkPlace(c *net.UnixConn) error {
+	cred, err := peerCred(c)
+	if err != nil {
+		return err
+	}
+	return samePlace(int(cred.Pid))
+}
+
+func samePlace(pid int) error {
+	var mine, theirs place
+	if err := mine.spaces("self"); err != nil {
+		return err
+	}
+	if err := theirs.spaces(strconv.Itoa(pid)); err != nil { // 0 is one that is not seen from here
+		return err
+	}
+	if mine != theirs {
+		return fmt.Errorf("process %d runs in other namespaces", pid)
+	}
+	return nil
 }

@@ -15,9 +15,11 @@ import (
 )
 
 const (
-	// maxCallers bounds how many connections of callers are open at a time. Each
-	// may hold a script and a result.
+	// maxCallers bounds how many calls are taken in at a time. Each may hold a
+	// script and a result.
 	maxCallers = 256
+	// maxConns bounds how many connections are open at a time, silent ones too.
+	maxConns = 1024
 	// tick is how often a server looks whether it is still wanted.
 	tick = 10 * time.Second
 	// endGrace is what callers have to take the ends of their calls.
@@ -55,15 +57,19 @@ type Server struct {
 	tasks  sync.WaitGroup // the connections
 
 	mu       sync.Mutex
-	conns    int // open connections of callers
+	conns    int // open connections
+	callers  int // those of them that have brought a call
 	running  int // calls under way
 	calls    int // calls that were carried
 	last     time.Time
 	draining chan struct{}   // closed by drain
 	why      string          // why it ends
 	stoppers []*net.UnixConn // who has told it to, and waits
-	looked   time.Time       // when a sleep was last looked for
 	now      func() (wall, ran time.Time)
+
+	waking sync.Mutex
+	looked time.Time         // when a sleep was last looked for; with judged, waking's
+	judged []<-chan struct{} // closed when the connections have proved themselves
 }
 
 // Listen takes the first of the sockets, unless a server holds any of them: then
@@ -87,7 +93,7 @@ func Listen(o Options, sockets ...string) (*Server, error) {
 		return nil, err
 	}
 	for _, path := range sockets[1:] {
-		if c, err := dial(path); err == nil {
+		if c, err := dial(context.Background(), path, greetDeadline); err == nil {
 			_ = c.Close()
 			return nil, fmt.Errorf("%w: it listens at %s", ErrRunning, path)
 		}
@@ -176,7 +182,7 @@ func (s *Server) accept() {
 			continue
 		}
 		s.mu.Lock()
-		room := s.conns < maxCallers && s.why == ""
+		room := s.conns < maxConns && s.why == ""
 		if room {
 			s.conns++
 		}
@@ -230,19 +236,51 @@ func (s *Server) replaced() bool {
 }
 
 // wake has every connection prove itself before it is given out again, if this
-// machine has slept since it was last looked.
-func (s *Server) wake() {
-	s.mu.Lock()
-	wall, ran := s.now()
-	slept := wall.Sub(s.looked.Round(0)) - ran.Sub(s.looked)
-	s.looked = ran
-	s.mu.Unlock()
-	if slept > sleepGap {
-		s.opts.Say(fmt.Sprintf("this machine has slept for %v: every connection is asked whether it lives", slept.Round(time.Second)))
-		for _, h := range s.pools.all() {
-			h.Verify()
+// machine has slept since it was last looked. It returns when they have, at the
+// latest when ctx ends: none is then passed over that lives.
+func (s *Server) wake(ctx context.Context) {
+	for _, judged := range s.afterSleep() {
+		select {
+		case <-judged:
+		case <-ctx.Done():
 		}
 	}
+}
+
+// afterSleep marks the connections after a sleep, before it lets another caller by.
+func (s *Server) afterSleep() []<-chan struct{} {
+	s.waking.Lock()
+	defer s.waking.Unlock()
+	s.mu.Lock()
+	wall, ran := s.now()
+	s.mu.Unlock()
+	slept := wall.Sub(s.looked.Round(0)) - ran.Sub(s.looked)
+	s.looked = ran
+	if slept > sleepGap {
+		s.opts.Say(fmt.Sprintf("this machine has slept for %v: every connection is asked whether it lives", slept.Round(time.Second)))
+		s.judged = nil
+		for _, h := range s.pools.all() {
+			s.judged = append(s.judged, h.Verify()) // five seconds at most
+		}
+	}
+	return s.judged
+}
+
+// admit gives a caller a place, which leave gives back; false is that none is free.
+func (s *Server) admit() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.callers >= maxCallers {
+		return false
+	}
+	s.callers++
+	return true
+}
+
+func (s *Server) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.callers--
 }
 
 // begin counts a call; false means that none are taken any more.

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,10 +34,9 @@ func Sockets() []string {
 	}
 	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
 		add(state)
-	} else if home := here().Home; home != "" {
-		if h := os.Getenv("HOME"); filepath.IsAbs(h) {
-			home = h
-		}
+	} else if home := os.Getenv("HOME"); filepath.IsAbs(home) {
+		add(filepath.Join(home, ".local", "state"))
+	} else if home = here().Home; home != "" { // which may ask a directory service
 		add(filepath.Join(home, ".local", "state"))
 	}
 	return out
@@ -60,6 +60,26 @@ func ownFolder(path string) error {
 	return nil
 }
 
+// ownGround is nil if the deepest folder of path that exists is of this account or
+// of root: what is made there is then in nobody else's place, such as the home of
+// who has called sudo.
+func ownGround(path string) error {
+	for {
+		st, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) && path != filepath.Dir(path) {
+			path = filepath.Dir(path)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if sys, ok := st.Sys().(*syscall.Stat_t); !ok || int(sys.Uid) != os.Getuid() && sys.Uid != 0 {
+			return fmt.Errorf("%s belongs to another account", path)
+		}
+		return nil
+	}
+}
+
 // ErrRunning is that of a server where another one holds the socket.
 var ErrRunning = errors.New("a server runs already")
 
@@ -78,6 +98,9 @@ func listen(path string) (*listener, error) {
 		return nil, fmt.Errorf("the path of the socket has %d bytes, and this system lets one have %d: %s", n, maxSocketPath, path)
 	}
 	folder := filepath.Dir(path)
+	if err := ownGround(folder); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
@@ -162,13 +185,14 @@ const (
 	writeDeadline = 30 * time.Second
 )
 
-// dial connects to the server at path, if one of this account listens there.
-func dial(path string) (*net.UnixConn, error) {
+// dial connects within patience to the server at path, if one of this account
+// listens there.
+func dial(ctx context.Context, path string, patience time.Duration) (*net.UnixConn, error) {
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("the path of the socket is too long: %s", path)
 	}
-	d := net.Dialer{Timeout: greetDeadline}
-	c, err := d.Dial("unix", path)
+	d := net.Dialer{Timeout: patience}
+	c, err := d.DialContext(ctx, "unix", path)
 	if err != nil {
 		return nil, err
 	}

@@ -41,9 +41,12 @@ func (l *login) owned(f *keyFile) ownedKey {
 	return ownedKey{file: f.version}
 }
 
-// take waits for the turn at what; release ends it. Whoever had the turn before
-// may have left an answer.
+// take waits for the turn at what, which each person has alone; release ends it.
+// Whoever had the turn before may have left an answer.
 func (k *keyring) take(ctx context.Context, what string) (release func(), _ error) {
+	if who := personOf(ctx); who != nil {
+		what += "\x00" + who.ID
+	}
 	k.mu.Lock()
 	if k.turns == nil {
 		k.turns = map[string]chan struct{}{}

@@ -22,6 +22,7 @@ func (r *route) connect(ctx context.Context, d *dialing) (*link, *Error) {
 	if err != nil {
 		return nil, err
 	}
+	r.readFor(d, s)
 	r.warnOnce(ctx, s)
 	g := r.pool.gate(s.gateKey())
 	for try := 0; ; try++ {
@@ -134,7 +135,7 @@ func (r *route) connectOnce(ctx context.Context, s *settings, d *dialing) (ln *l
 		misses = s.aliveCount
 	}
 	ln = &link{
-		route: r, s: s, client: ssh.NewClient(sc, chans, reqs), under: under, dead: make(chan struct{}),
+		route: r, s: s, via: d.via, client: ssh.NewClient(sc, chans, reqs), under: under, dead: make(chan struct{}),
 		every: every, misses: misses, limit: channelsPerLink, idleSince: time.Now(), since: time.Now(),
 	}
 	ln.host.Store(keys.toJudge(keys.stamps))

@@ -1,12 +1,12 @@
 package transport
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // environment is whose variables and directory decide how a host is reached. nil
@@ -86,7 +86,7 @@ func (v *environment) give(cmd *exec.Cmd) {
 	if len(cmd.Env) == 0 {
 		cmd.Env = []string{"PATH="} // none at all would be this process's
 	}
-	if _, err := os.Stat(v.dir); errors.Is(err, fs.ErrNotExist) {
+	if v.dir != "" && unix.Access(v.dir, unix.X_OK) != nil { // gone, or closed to this process
 		cmd.Dir = "/"
 	}
 }

@@ -25,7 +25,7 @@ func TestEveryKeywordIsDecided(t *testing.T) {
 		}
 	}
 	// What nobody has set asks for nothing.
-	if u := unhonoured(d); len(u) > 0 {
+	if u := unhonoured(d, nil); len(u) > 0 {
 		t.Errorf("the defaults of ssh are said not to be honoured: %q", u)
 	}
 	// ssh_config(5) from OpenSSH 9.3 to 10, and what ssh -G prints only if set.
@@ -61,16 +61,16 @@ func TestNamedKeywords(t *testing.T) {
 		k := &keywords[i]
 		key, value := strings.ToLower(k.name), "yes"
 		d := dump{key: {value}, "localcommand": {"x"}}
-		if got := slices.Contains(unhonoured(d), k.name); got != (k.fate == named) {
+		if got := slices.Contains(unhonoured(d, nil), k.name); got != (k.fate == named) {
 			t.Errorf("%s %s is named: %t", k.name, value, got)
 		}
 		for _, v := range strings.Split(k.idle, "|") {
-			if got := unhonoured(dump{key: {v}, "localcommand": {"x"}}); len(got) > 0 {
+			if got := unhonoured(dump{key: {v}, "localcommand": {"x"}}, nil); len(got) > 0 {
 				t.Errorf("%s %q: %q", k.name, v, got)
 			}
 		}
 	}
-	if u := unhonoured(dump{"localforward": {"", "1 h:2"}, "permitlocalcommand": {"yes"}, "compression": {"NO"}}); !slices.Equal(u, []string{"LocalForward"}) {
+	if u := unhonoured(dump{"localforward": {"", "1 h:2"}, "permitlocalcommand": {"yes"}, "compression": {"NO"}}, nil); !slices.Equal(u, []string{"LocalForward"}) {
 		t.Errorf("got %q", u)
 	}
 }
@@ -80,14 +80,14 @@ func TestNamedKeywords(t *testing.T) {
 func TestTicket(t *testing.T) {
 	d := dump{"gssapiauthentication": {"yes"}}
 	t.Setenv("KRB5CCNAME", "/tmp/ticket")
-	if u := unhonoured(d); len(u) != 1 {
+	if u := unhonoured(d, nil); len(u) != 1 {
 		t.Errorf("with a ticket: %q", u)
 	}
 	t.Setenv("KRB5CCNAME", "")
-	if hasTicket() { // the account that runs the test has one
+	if hasTicket(nil) { // the account that runs the test has one
 		return
 	}
-	if u := unhonoured(d); len(u) != 0 {
+	if u := unhonoured(d, nil); len(u) != 0 {
 		t.Errorf("without a ticket: %q", u)
 	}
 }

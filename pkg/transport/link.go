@@ -22,6 +22,7 @@ type link struct {
 	route   *route
 	s       *settings // with which it was made
 	client  *ssh.Client
+	via     *link  // to the last hop before it, or nil
 	under   func() // gives back what the link runs over: a bastion's link
 	dead    chan struct{}
 	every   time.Duration // between keepalives

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -17,6 +18,8 @@ type Look struct {
 	// Whole is whether a command of ssh_config, or a variable that it names, may
 	// make anything of the environment and the directory count.
 	Whole bool
+	// Command is whether there is a ProxyCommand on the way.
+	Command bool
 	// Relative is whether a file is named that is looked for in the directory of
 	// this process.
 	Relative bool
@@ -41,9 +44,11 @@ func (p *Pool) Look(ctx context.Context, e Endpoint) (Look, error) {
 	if rerr != nil {
 		return l, rerr
 	}
+	var retire []func() // a hop before what goes through it
 	for at, hops := first, 0; ; hops++ {
 		l.add(s, at == first)
-		p.retireOutdated(at, s)
+		k, now := at, s
+		retire = append(retire, func() { p.retireOutdated(k, now) })
 		if s.proxyJump == "" || s.proxyCommand != "" || hops > maxHops {
 			break
 		}
@@ -51,6 +56,9 @@ func (p *Pool) Look(ctx context.Context, e Endpoint) (Look, error) {
 		if s, rerr = p.resolve(ctx, at); rerr != nil {
 			break // which the dial tells
 		}
+	}
+	for _, f := range slices.Backward(retire) {
+		f()
 	}
 	slices.Sort(l.Patterns)
 	l.Patterns = slices.Compact(l.Patterns)
@@ -61,6 +69,7 @@ func (p *Pool) Look(ctx context.Context, e Endpoint) (Look, error) {
 func (l *Look) add(s *settings, end bool) {
 	l.Patterns = append(l.Patterns, s.sendEnv...)
 	l.Whole = l.Whole || s.proxyCommand != "" || s.origin.ran || s.origin.variables
+	l.Command = l.Command || s.proxyCommand != ""
 	for _, f := range slices.Concat(s.userKnown, s.globalKnown, s.identities, s.certificates, []string{s.revoked, s.agent, s.forwardAgent}) {
 		l.Relative = l.Relative || f != "" && !strings.HasPrefix(f, "/")
 	}
@@ -89,10 +98,46 @@ func (p *Pool) retireOutdated(k routeKey, s *settings) {
 		return
 	}
 	for _, ln := range r.allLinks() {
-		if !ln.s.same(s) || !ln.stillKnown() {
+		if !ln.s.same(s) || !ln.stillKnown() || ln.via.wasRetired() {
 			r.retire(ln)
 		}
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if d := r.dial; d != nil {
+		d.want = s
+		r.detach(d)
+	}
+}
+
+// readFor notes that d goes by the settings s.
+func (r *route) readFor(d *dialing, s *settings) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d.s = s
+	r.detach(d)
+}
+
+// detach has nobody wait any more for a dial that is to another place than
+// ssh_config says by now. It ends when all who wait have left it. r.mu is held.
+func (r *route) detach(d *dialing) {
+	if d.s == nil || d.want == nil || d.s.same(d.want) {
+		return
+	}
+	d.outdated = true
+	if r.dial == d {
+		r.dial = nil
+		r.broadcast()
+	}
+}
+
+func (l *link) wasRetired() bool {
+	if l == nil {
+		return false
+	}
+	l.route.mu.Lock()
+	defer l.route.mu.Unlock()
+	return l.retired
 }
 
 // same is whether a connection by o would be made as one by s.
@@ -107,6 +152,10 @@ func (s *settings) same(o *settings) bool {
 func (r *route) retire(ln *link) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.retireLocked(ln)
+}
+
+func (r *route) retireLocked(ln *link) {
 	if ln.retired || !slices.Contains(r.links, ln) {
 		return
 	}
@@ -182,20 +231,33 @@ func (p *Pool) Connected(e Endpoint) bool {
 }
 
 // Verify asks every connection whether it lives, and gives it no work until it
-// has answered: after a sleep of this machine the other side may have gone.
-func (p *Pool) Verify() {
+// has answered: after a sleep of this machine the other side may have gone. judged
+// is closed when each has answered or was given up.
+func (p *Pool) Verify() (judged <-chan struct{}) {
+	done := make(chan struct{})
 	_, leave, err := p.enter(context.Background(), Endpoint{})
 	if err != nil {
-		return
+		close(done)
+		return done
 	}
 	defer leave()
+	var asked sync.WaitGroup
 	for _, r := range p.allRoutes() {
 		for _, ln := range r.allLinks() {
 			if r.suspect(ln, true) {
-				p.own(func() { ln.prove(p.ctx) })
+				asked.Add(1)
+				p.own(func() {
+					defer asked.Done()
+					ln.prove(p.ctx)
+				})
 			}
 		}
 	}
+	p.own(func() { // ends with those
+		asked.Wait()
+		close(done)
+	})
+	return done
 }
 
 func (p *Pool) allRoutes() []*route {

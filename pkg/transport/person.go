@@ -1,6 +1,9 @@
 package transport
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Person is whom one call is for, where a Pool works for several: its questions
 // and warnings then go there, and not to those of Options.
@@ -15,6 +18,37 @@ type Person struct {
 	// Unhonoured is as in Options, and for a Carrier.
 	Warn       func(e Endpoint, text string)
 	Unhonoured func(e Endpoint, keywords []string)
+	// Aside, once it is closed, ends with ErrAside the calls that wait for a
+	// connection then, and none that has one. nil is never.
+	Aside <-chan struct{}
+	// Begin, which may be nil, is asked when a call has a connection and is about to
+	// begin there; an error ends it, wrapped by an *Error with Started not set.
+	Begin func() error
+}
+
+// begin is Person.Begin of whom the work of ctx is for.
+func begin(ctx context.Context, e Endpoint) *Error {
+	if who := personOf(ctx); who != nil && who.Begin != nil {
+		if ctx.Err() != nil {
+			return contextError(ctx, e, awaitingChannel, false)
+		}
+		if err := who.Begin(); err != nil {
+			return &Error{Kind: KindCanceled, Endpoint: e, Err: err, Hint: stoppedHint(false)}
+		}
+	}
+	return nil
+}
+
+// ErrAside is wrapped by the *Error, with Started not set, of a call that waited
+// for a connection until Person.Aside was closed.
+var ErrAside = errors.New("somebody else is being asked")
+
+// aside is Person.Aside of whom the work of ctx is for.
+func aside(ctx context.Context) <-chan struct{} {
+	if who := personOf(ctx); who != nil {
+		return who.Aside
+	}
+	return nil
 }
 
 type personKey struct{}

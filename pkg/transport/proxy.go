@@ -47,6 +47,7 @@ func (r *route) jump(ctx context.Context, s *settings, d *dialing) (net.Conn, fu
 			Hint: "see the address as the jump host sees it, and AllowTcpForwarding there",
 		}
 	}
+	d.via = ln
 	return conn, func() { hop.put(ln, false) }, nil
 }
 

@@ -44,7 +44,12 @@ type dialing struct {
 	stage   atomic.Pointer[string] // what it is doing, for the error of a caller out of time
 	done    chan struct{}
 	who     *Person // who is asked
-	err     *Error  // valid after done
+	via     *link   // to the last hop; the dial's own
+	// These belong to route.mu: the settings that it goes by, once they are read;
+	// what ssh_config has said since it began; and whether that is something else.
+	s, want  *settings
+	outdated bool
+	err      *Error // valid after done
 }
 
 func (d *dialing) doing(what string) { d.stage.Store(&what) }
@@ -62,6 +67,13 @@ func (r *route) acquire(ctx context.Context, slot bool) (*link, *Error) {
 		r.mu.Lock()
 		if ln := r.pick(slot); ln != nil {
 			r.mu.Unlock()
+			if !slot {
+				return ln, nil
+			}
+			if err := begin(ctx, r.key.Endpoint); err != nil {
+				r.put(ln, slot)
+				return nil, err
+			}
 			return ln, nil
 		}
 		if slot {
@@ -72,7 +84,7 @@ func (r *route) acquire(ctx context.Context, slot bool) (*link, *Error) {
 			return nil, contextError(ctx, r.key.Endpoint, mine.what(), false)
 		}
 		live := r.usable()
-		if r.dial == nil && len(r.links) < r.pool.opts.MaxConns && (live == 0 || time.Now().After(r.growAfter)) {
+		if r.dial == nil && r.standing() < r.pool.opts.MaxConns && (live == 0 || time.Now().After(r.growAfter)) {
 			r.startDial(ctx)
 		}
 		if r.dial != mine {
@@ -90,14 +102,16 @@ func (r *route) acquire(ctx context.Context, slot bool) (*link, *Error) {
 
 		select {
 		case <-ctx.Done():
+		case <-aside(ctx):
+			return nil, &Error{Kind: KindCanceled, Endpoint: r.key.Endpoint, Err: ErrAside, Hint: stoppedHint(false)}
 		case <-changed:
 		case <-dialed:
 			r.mu.Lock()
-			live := r.usable()
+			live, outdated := r.usable(), mine.outdated
 			r.mu.Unlock()
 			// A link that lives will have a free slot some time: that one more
 			// could not be made is no failure then.
-			if mine.err != nil && live == 0 && !mine.who.another(ctx) {
+			if mine.err != nil && live == 0 && !outdated && !mine.who.another(ctx) {
 				return nil, mine.err
 			}
 		}
@@ -130,6 +144,18 @@ func (r *route) pick(slot bool) *link {
 		best.forwards++
 	}
 	return best
+}
+
+// standing is how many links count against MaxConns: one that is retired ends with
+// what runs on it.
+func (r *route) standing() int {
+	n := 0
+	for _, ln := range r.links {
+		if !ln.retired {
+			n++
+		}
+	}
+	return n
 }
 
 func (r *route) usable() int {
@@ -177,6 +203,9 @@ func (r *route) startDial(ctx context.Context) {
 		} else {
 			r.links = append(r.links, ln)
 			r.pool.own(ln.watch)
+			if d.want != nil && !ln.s.same(d.want) {
+				r.retireLocked(ln)
+			}
 		}
 		close(d.done)
 		r.broadcast()

@@ -177,7 +177,7 @@ func settingsFrom(r *reading, t target) (*settings, error) {
 	if s.proxyJump = x.expandTokens(s.proxyJump); x.err != nil {
 		return nil, fmt.Errorf("ProxyJump: %w", x.err)
 	}
-	s.unhonoured = unhonoured(d)
+	s.unhonoured = unhonoured(d, r.env)
 	return s, s.files(d)
 }
 

@@ -22,11 +22,11 @@ func refuseSettings(d dump) error {
 
 // unhonoured names, as ssh_config(5) spells them, the keywords that are set to
 // something which this package does not do.
-func unhonoured(d dump) []string {
+func unhonoured(d dump, env *environment) []string {
 	var out []string
 	for i := range keywords {
 		k := &keywords[i]
-		if k.fate == named && slices.ContainsFunc(d[strings.ToLower(k.name)], func(v string) bool { return k.asks(v, d) }) {
+		if k.fate == named && slices.ContainsFunc(d[strings.ToLower(k.name)], func(v string) bool { return k.asks(v, d, env) }) {
 			out = append(out, k.name)
 		}
 	}
@@ -34,7 +34,7 @@ func unhonoured(d dump) []string {
 }
 
 // asks is whether the value v of the named keyword k asks for something.
-func (k *keyword) asks(v string, d dump) bool {
+func (k *keyword) asks(v string, d dump, env *environment) bool {
 	if v == "" || slices.ContainsFunc(strings.Split(k.idle, "|"), func(w string) bool { return strings.EqualFold(v, w) }) {
 		return false
 	}
@@ -42,7 +42,7 @@ func (k *keyword) asks(v string, d dump) bool {
 	case "GSSAPIAuthentication":
 		// Distributions turn it on for everybody, and without a ticket it does
 		// nothing in ssh either.
-		return hasTicket()
+		return hasTicket(env)
 	case "PermitLocalCommand":
 		return none(d.first("localcommand", "")) != ""
 	case "CASignatureAlgorithms":
@@ -52,8 +52,8 @@ func (k *keyword) asks(v string, d dump) bool {
 }
 
 // hasTicket is whether the account may hold a Kerberos ticket.
-func hasTicket() bool {
-	if os.Getenv("KRB5CCNAME") != "" {
+func hasTicket(env *environment) bool {
+	if env.get("KRB5CCNAME") != "" {
 		return true
 	}
 	_, err := os.Stat(fmt.Sprintf("/tmp/krb5cc_%d", os.Getuid()))
