@@ -182,6 +182,8 @@ func TestSiteRepositories(t *testing.T) {
 				{name: "HEAD is a link", make: makeRepo + "ln -sf refs/heads/main .git/HEAD", dir: "~/app", want: "main +0 -0 *0 one"},
 				{name: "the branch is another's name", make: makeRepo + "git symbolic-ref refs/heads/alias refs/heads/main; git symbolic-ref HEAD refs/heads/alias", dir: "~/app", want: "main +0 -0 *0 one"},
 				{name: "called from a hook of another", make: makeRepo + "echo 2 >f; cd ..; git init -q other", dir: "~/app", env: []string{"GIT_DIR=other/.git", "GIT_INDEX_FILE=other/.git/index", "GIT_WORK_TREE=other", "GIT_PREFIX=x/"}, want: "main +0 -0 *1 one", again: true},
+				{name: "a log in another encoding", make: makeRepo + "git commit -q --allow-empty -m 'one ੥੦'; git config i18n.logOutputEncoding UTF-16BE", dir: "~/app", want: "main +0 -0 *0 one ੥੦", again: true},
+				{name: "commits in another encoding", make: makeRepo + "git commit -q --allow-empty -m 'one ੥੦'; git config i18n.commitEncoding UTF-16BE", dir: "~/app", want: "main +0 -0 *0 one ੥੦", again: true},
 				{name: "refused", make: makeRepo, dir: "~/app", env: []string{"GIT_TEST_ASSUME_DIFFERENT_OWNER=1"}, want: "none", again: true},
 			} {
 				t.Run(c.name, func(t *testing.T) {

@@ -14,9 +14,11 @@ const (
 	// left out. An entry takes some 90 bytes, so that is about 45,000 files.
 	bigIndex = "4194304"
 
-	gitSettings = "-c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotepath=true -c log.showSignature=false"
+	// The encoding is ours, or a repository would choose what its subjects come out as:
+	// line feeds, in one of two bytes a character.
+	gitSettings = "-c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotepath=true -c log.showSignature=false -c log.mailmap=false -c i18n.logOutputEncoding=UTF-8"
 	gitStatus   = "status --porcelain=v2 --branch --ignore-submodules=dirty"
-	gitLog      = "log -1 --format='commit %h %ct %s'"
+	gitLog      = "log -1 --encoding=UTF-8 --format='commit %h %ct %s'"
 )
 
 // siteStart sets what the rest relies on. The variables of git that mean another
@@ -257,7 +259,9 @@ esac
 case $fleet_t in
 *"# branch.oid $fleet_o$fleet_nl"*) echo known ;;
 *'# branch.oid (initial)'*) ;;
-*) git --no-pager ` + gitSettings + ` ` + gitLog + ` 2>/dev/null ;;
+*)
+  fleet_h=$(git --no-pager ` + gitSettings + ` ` + gitLog + ` 2>/dev/null)
+  printf '%s\n' "${fleet_h%%"$fleet_nl"*}" ;;
 esac
 done
 `
