@@ -222,6 +222,17 @@ func TestSiteSettings(t *testing.T) {
 	if s, _ := h.look(t, m); !s.vim {
 		t.Error("the change of the settings is not seen")
 	}
+	h.sh(t, "mv .claude/settings.json dot; ln -s ../dot .claude/settings.json")
+	for range 2 {
+		if s, _ := h.look(t, m); !s.vim {
+			t.Fatal("settings behind a link are not seen")
+		}
+		settle(m)
+	}
+	h.write(t, "dot", "{\n \"editorMode\" : \"normal\"\n}")
+	if s, _ := h.look(t, m); s.vim {
+		t.Error("the change of settings behind a link is not seen")
+	}
 	h.write(t, EnvFile, "X=y\n")
 	at := time.Unix(1700000000, 0)
 	if err := os.Chtimes(filepath.Join(h.home, EnvFile), at, at); err != nil {
@@ -238,7 +249,7 @@ func TestSiteStats(t *testing.T) {
 	h := makeHost(t)
 	h.sh(t, makeRepo)
 	h.write(t, EnvFile, "X=y\n")
-	h.program(t, "stat", `[ "$1" = -f ] || exit 1; shift 2; exec `+realPath(t, "stat")+` -c '%i %s %.9Y %.9Z' "$@"`)
+	h.program(t, "stat", `[ "$1 $2" = "-L -f" ] || exit 1; shift 3; exec `+realPath(t, "stat")+` -L -c '%i %s %.9Y %.9Z' "$@"`)
 	m := known(t, h, "~/app")
 	if m.stat != "bsd" {
 		t.Errorf("the stat is taken for %q", m.stat)

@@ -44,7 +44,7 @@ func readSite(out []byte) siteAnswer {
 	a := siteAnswer{blocks: map[string]string{}, same: map[string]bool{}, paths: map[int]string{}, of: map[int]int{}, repos: map[int]*repoAnswer{}}
 	block, open := "", false
 	before := map[string]bool{"tz": true, "zone": true, "stat": true, "block": true, "same": true, "path": true, "of": true} // the first repository
-	repo := &repoAnswer{} // lines about none go nowhere
+	repo := &repoAnswer{}                                                                                                    // lines about none go nowhere
 	for line := range bytes.Lines(out) {
 		text := strings.TrimSuffix(string(line), "\n")
 		if len(a.asked) > 0 {
