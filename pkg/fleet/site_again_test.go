@@ -199,6 +199,30 @@ func TestSiteClock(t *testing.T) {
 	}
 }
 
+// TestSiteClockLate has a df that takes its time, and an answer that does: the clock is
+// asked for behind the one, and is told but not kept by the other.
+func TestSiteClockLate(t *testing.T) {
+	t.Parallel()
+	h := makeHost(t)
+	h.program(t, "df", `echo >"$HOME/disks"; exec `+realPath(t, "df")+` "$@"`)
+	h.program(t, "date", `[ -e "$HOME/disks" ] && echo clock 1000 +0000`)
+	if s, _ := h.look(t, nil, "~"); s.now.Unix() != 1000 || s.folders["~"].disk == nil {
+		t.Errorf("the clock was asked for before the disks: %s, %v", s.now, s.folders["~"].disk)
+	}
+	for late, kept := range map[time.Duration]bool{0: true, clockLate + time.Second: false} {
+		m := newMemory()
+		s := newSite(m)
+		s.now = s.now.Add(-late)
+		if got := s.parse([]byte("clock 1000 +0000\n")).now.Unix(); got != 1000 || m.hints(time.Now()).clock != kept {
+			t.Errorf("%s late: %d, kept: %v", late, got, !kept)
+		}
+		// One that nobody asked for is a repository's.
+		if got := newSite(m).parse([]byte("clock 2000 +0000\n")).now.Unix(); (got >= 2000) == kept {
+			t.Errorf("%s late, then: %d", late, got)
+		}
+	}
+}
+
 // TestSiteSettings changes the editor's mode, and the token's file.
 func TestSiteSettings(t *testing.T) {
 	t.Parallel()

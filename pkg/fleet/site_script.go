@@ -52,7 +52,9 @@ fleet_line() {
 // running it: the nearest folder upwards with a .git that is one, or that is a bare
 // one. git is not let look further up: it may see through a .git that is none after all,
 // and would find another repository, with settings that nobody has looked at. Then
-// it gathers the files that say which commit is checked out. Where these can't be
+// it gathers the files that say which commit is checked out, and which one origin's
+// branch of that name is at: a fetch of any other upstream shows when the count is made
+// anew. Where these can't be
 // known by looking (HEAD or a branch is a link), none is gathered, and nothing of
 // the repository will be told twice.
 const siteFolder = `  fleet_n=$((fleet_n + 1))
