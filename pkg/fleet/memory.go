@@ -13,6 +13,8 @@ const (
 	factAge = 30 * time.Second
 	// clockAge is how long a host's clock is taken to run as ours does.
 	clockAge = time.Minute
+	// clockLate is how long a look may take for the clock it tells to be kept.
+	clockLate = 5 * time.Second
 	// settled is how long before a look a file has to have been changed for its
 	// times to tell a change after it: some file systems keep times to two seconds.
 	settled = 3 * time.Second
@@ -71,8 +73,12 @@ func leaseFrom(now time.Time, d time.Duration) lease {
 }
 
 // over goes by the calendar too: while this machine sleeps, its other clock stands.
+// Where the two disagree the calendar was set, and what was reckoned by it is no use.
 func (l lease) over(now time.Time) bool {
 	age := now.Round(0).Sub(l.from.Round(0))
+	if d := age - now.Sub(l.from); d > time.Second || d < -time.Second {
+		return true
+	}
 	return l.from.IsZero() || age < 0 || age >= l.d || now.Sub(l.from) >= l.d
 }
 

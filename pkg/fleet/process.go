@@ -21,6 +21,8 @@ type process struct {
 	stat, name         string
 }
 
+func (p process) suspended() bool { return strings.HasPrefix(p.stat, "T") }
+
 // processes is a host's process table by process id; nil when it is not known.
 type processes map[int]process
 
@@ -76,15 +78,25 @@ const clientName = "claude"
 // client finds the client that runs under a pane's process, given the ids of
 // those that say they are one.
 func (t processes) client(pane int, known map[int]bool) (pid int, found bool) {
+	var all []int
 	for id, p := range t {
 		if (known[id] || p.name == clientName) && t.under(id, pane) {
-			// The lowest id: a client starts helpers that may bear its name.
-			if !found || id < pid {
-				pid, found = id, true
-			}
+			all = append(all, id)
 		}
 	}
-	return pid, found
+	if len(all) == 0 {
+		return 0, false
+	}
+	// The lowest id: a client starts helpers that may bear its name. One that was
+	// suspended gives way to one that was started beside it.
+	slices.Sort(all)
+	pid = all[0]
+	for _, id := range all[1:] {
+		if t[pid].suspended() && !t[id].suspended() && !t.under(id, pid) {
+			pid = id
+		}
+	}
+	return pid, true
 }
 
 var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "fish": true, "ksh": true, "mksh": true, "csh": true, "tcsh": true, "ash": true}
@@ -131,7 +143,7 @@ func (t processes) state(pane int, known map[int]bool) detect.Process {
 	}
 	front, ok := t.front(pane)
 	pid, runs := t.client(pane, known)
-	suspended := runs && strings.HasPrefix(t[pid].stat, "T")
+	suspended := runs && t[pid].suspended()
 	switch {
 	case runs && !suspended:
 		return detect.ProcessRunning

@@ -79,10 +79,8 @@ func (s sight) parse(out transport.Section) sighted {
 		return found
 	}
 	found.table = processes{}
-	for _, c := range found.sessions {
-		for _, p := range c.Line {
-			found.table[p.PID] = process{parent: p.Parent, foreground: p.Foreground, stat: p.State, name: programName(p.Name)}
-		}
+	for _, p := range s.clients.Processes(clients) {
+		found.table[p.PID] = process{parent: p.Parent, foreground: p.Foreground, stat: p.State, name: programName(p.Name)}
 	}
 	return found
 }

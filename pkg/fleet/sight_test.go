@@ -184,6 +184,31 @@ func TestSight(t *testing.T) {
 		"beside one without": {func(m *sightMachine) { m.file(m.start("a", "claude"), "0a-1", ""); m.start("b", "claude") }, []string{"a", "b"}, true, detect.ProcessRunning},
 		"a file of another":  {func(m *sightMachine) { m.file(m.start("a", "claude"), "0a-1", "1") }, []string{"a"}, true, detect.ProcessRunning},
 		"another's file":     {func(m *sightMachine) { m.file(m.start("a", "node"), "0a-1", "1") }, []string{"a"}, true, detect.ProcessGone},
+		"a file that reads differently": {func(m *sightMachine) {
+			pid := m.start("a", "claude")
+			m.file(pid, "0a-1", "")
+			m.must(fmt.Sprintf(`sed -i 's/"procStart":"\([0-9]*\)"/"procStart":\1/' .claude/sessions/%d.json`, pid))
+		}, []string{"a"}, false, detect.ProcessRunning},
+		"a pane that is told in another form": {func(m *sightMachine) {
+			pid := m.start("a", "claude")
+			m.file(pid, "0a-1", "")
+			m.must(fmt.Sprintf(`sed -i 's/"status"/"tmux":{"x":1},"status"/' .claude/sessions/%d.json`, pid))
+		}, []string{"a"}, false, detect.ProcessRunning},
+		"another client beside a suspended one": {func(m *sightMachine) {
+			pid := m.start("a", "claude")
+			m.kill(pid, syscall.SIGSTOP)
+			m.must("tmux new-session -d -s b -x 80 -y 24 'exec sh -i'; tmux send-keys -t =b: \"$HOME/claude 1000\" Enter")
+			first := m.below("b", "claude")
+			m.kill(first, syscall.SIGTSTP)
+			m.until("the first stands", func() bool { return strings.HasPrefix(m.must(fmt.Sprintf("ps -o stat= -p %d", first)), "T") })
+			m.must("tmux send-keys -t =b: \"$HOME/claude 1001\" Enter")
+			second := 0
+			m.until("the second runs", func() bool {
+				_, err := fmt.Sscan(m.must("pgrep -f '^[^ ]*/claude 1001$' || echo 0"), &second)
+				return err == nil && second != 0
+			})
+			m.file(second, "0a-2", "")
+		}, []string{"b"}, false, detect.ProcessRunning},
 		"killed": {func(m *sightMachine) {
 			pid := m.start("a", "claude")
 			m.file(pid, "0a-1", "")
@@ -236,7 +261,7 @@ func TestSight(t *testing.T) {
 				}
 			}
 			// What is said meanwhile is found, and a client that ends.
-			if tt.whole || !first.snap.Running {
+			if tt.whole || !first.snap.Running || len(first.sessions) == 0 || tt.sessions[0] != "a" {
 				return
 			}
 			m.say("0a-1", "news")

@@ -66,12 +66,16 @@ func (s site) fragment() string {
 		}
 		b.WriteString("if [ -n \"$fleet_ids\" ] && command -v git >/dev/null 2>&1; then\n" + siteGit + siteNews + batch + siteRepository + "fi\n")
 	}
-	// As late as can be, for it is compared with the time at which the answer is here.
+	if len(disks) > 0 {
+		fmt.Fprintf(&b, "fleet_disks='%s'\n%s", strings.Join(disks, " "), siteDisks)
+	}
+	// Behind all that may take time, for it is compared with the time at which the
+	// answer is here.
 	if !know.clock {
 		b.WriteString("date '+clock %s %z'\n")
 	}
 	if len(disks) > 0 {
-		fmt.Fprintf(&b, "fleet_disks='%s'\n%s", strings.Join(disks, " "), siteDisks)
+		b.WriteString(siteRoom)
 	}
 	b.WriteString(":\n")
 	return b.String()
@@ -136,11 +140,17 @@ func (s site) system(a *siteAnswer) (sys system, began time.Time) {
 	if m == nil {
 		m = newMemory() // and forgets it
 	}
+	if s.memory.hints(s.now).clock {
+		a.clock, a.east = nil, nil // nobody asked
+	}
 	sys = system{now: time.Now(), vim: a.vim}
 	switch {
 	case a.clock != nil:
 		sys.now = *a.clock
 		m.clock, m.offset, m.east = leaseFrom(s.now, clockAge), a.clock.Sub(time.Now().Round(0)), a.east
+		if time.Since(s.now) > clockLate {
+			m.clock = lease{} // the answer was on its way for nobody knows how long
+		}
 	case !m.clock.from.IsZero():
 		sys.now = time.Now().Round(0).Add(m.offset).Truncate(time.Second)
 	}

@@ -199,6 +199,30 @@ func TestSiteClock(t *testing.T) {
 	}
 }
 
+// TestSiteClockLate has a df that takes its time, and an answer that does: the clock is
+// asked for behind the one, and is told but not kept by the other.
+func TestSiteClockLate(t *testing.T) {
+	t.Parallel()
+	h := makeHost(t)
+	h.program(t, "df", `echo >"$HOME/disks"; exec `+realPath(t, "df")+` "$@"`)
+	h.program(t, "date", `[ -e "$HOME/disks" ] && echo clock 1000 +0000`)
+	if s, _ := h.look(t, nil, "~"); s.now.Unix() != 1000 || s.folders["~"].disk == nil {
+		t.Errorf("the clock was asked for before the disks: %s, %v", s.now, s.folders["~"].disk)
+	}
+	for late, kept := range map[time.Duration]bool{0: true, clockLate + time.Second: false} {
+		m := newMemory()
+		s := newSite(m)
+		s.now = s.now.Add(-late)
+		if got := s.parse([]byte("clock 1000 +0000\n")).now.Unix(); got != 1000 || m.hints(time.Now()).clock != kept {
+			t.Errorf("%s late: %d, kept: %v", late, got, !kept)
+		}
+		// One that nobody asked for is a repository's.
+		if got := newSite(m).parse([]byte("clock 2000 +0000\n")).now.Unix(); (got >= 2000) == kept {
+			t.Errorf("%s late, then: %d", late, got)
+		}
+	}
+}
+
 // TestSiteSettings changes the editor's mode, and the token's file.
 func TestSiteSettings(t *testing.T) {
 	t.Parallel()
@@ -222,6 +246,17 @@ func TestSiteSettings(t *testing.T) {
 	if s, _ := h.look(t, m); !s.vim {
 		t.Error("the change of the settings is not seen")
 	}
+	h.sh(t, "mv .claude/settings.json dot; ln -s ../dot .claude/settings.json")
+	for range 2 {
+		if s, _ := h.look(t, m); !s.vim {
+			t.Fatal("settings behind a link are not seen")
+		}
+		settle(m)
+	}
+	h.write(t, "dot", "{\n \"editorMode\" : \"normal\"\n}")
+	if s, _ := h.look(t, m); s.vim {
+		t.Error("the change of settings behind a link is not seen")
+	}
 	h.write(t, EnvFile, "X=y\n")
 	at := time.Unix(1700000000, 0)
 	if err := os.Chtimes(filepath.Join(h.home, EnvFile), at, at); err != nil {
@@ -238,7 +273,7 @@ func TestSiteStats(t *testing.T) {
 	h := makeHost(t)
 	h.sh(t, makeRepo)
 	h.write(t, EnvFile, "X=y\n")
-	h.program(t, "stat", `[ "$1" = -f ] || exit 1; shift 2; exec `+realPath(t, "stat")+` -c '%i %s %.9Y %.9Z' "$@"`)
+	h.program(t, "stat", `[ "$1 $2" = "-L -f" ] || exit 1; shift 3; exec `+realPath(t, "stat")+` -L -c '%i %s %.9Y %.9Z' "$@"`)
 	m := known(t, h, "~/app")
 	if m.stat != "bsd" {
 		t.Errorf("the stat is taken for %q", m.stat)

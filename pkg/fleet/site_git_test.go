@@ -21,6 +21,7 @@ var planted = map[string]string{
 	"process":        `git config FILTER.x.process "$p"; echo '* filter=x' >.git/info/attributes; touch f`,
 	"clean include":  `git config -f ../more filter.x.clean "$p"; git config include.path "$HOME/more"; echo '* filter=x' >.gitattributes; touch f`,
 	"clean worktree": `git config extensions.worktreeConfig true; git config --worktree filter.x.clean "$p"; echo '* filter=x' >.gitattributes; touch f`,
+	"clean lfs":      `git config lfs.extension.x.clean "$p"; git config lfs.extension.x.smudge "$p"; git config lfs.extension.x.priority 0; git config --global filter.lfs.clean "for c in \$(git config lfs.extension.x.clean); do \$c; done"; echo '* filter=lfs' >.gitattributes; touch f`,
 	"clean far down": `for i in $(seq 120); do git config "branch.b$i.remote" origin; done; git config filter.x.clean "$p"; echo '* filter=x' >.gitattributes; touch f`,
 	"fetch": `git config core.sshCommand "$p"; git config remote.origin.url ssh://nowhere/x; git config remote.origin.promisor true; git config core.repositoryformatversion 1; git config extensions.partialClone origin; ` +
 		`seq 1000 >big; git add big; git commit -qm big; git mv big large; echo x >>large; git add large; rm .git/objects/$(git rev-parse HEAD:big | sed 's,^..,&/,')`,
@@ -124,6 +125,53 @@ func TestSiteSlow(t *testing.T) {
 		h.program(t, "git", "exec "+git+` "$@"`)
 		if s, called := h.look(t, m, "~/app"); s.git("~/app") != "side +0 -0 *0 two" {
 			t.Errorf("timeout %v: later: %s by %s", timeout, s.git("~/app"), called)
+		}
+	}
+}
+
+// TestSiteManySlow has several repositories that are too slow to count, and some that
+// never end: the look ends, and what comes first is told.
+func TestSiteManySlow(t *testing.T) {
+	t.Parallel()
+	for _, timeout := range []string{"exec " + realPath(t, "timeout") + ` "$@"`, `[ "$1" = -t ] || exit 1; shift; exec ` + realPath(t, "timeout") + ` "$@"`} {
+		h := makeHost(t)
+		h.program(t, "timeout", timeout) // the second is busybox's of before 1.30
+		h.program(t, "sleep", "exec "+realPath(t, "sleep")+` "$@"`)
+		h.sh(t, makeRepo+`cd ..; for n in 1 2 3 4 5 6 7 8; do cp -r app s$n; done; for n in 4 5 6 7; do rm s$n/.git/HEAD; mkfifo s$n/.git/HEAD; done`)
+		h.program(t, "git", `case "$*" in *none*) ;; *status*) exec `+realPath(t, "sleep")+` 61.75 ;; esac; exec `+realPath(t, "git")+` "$@"`)
+		began := time.Now()
+		s, _ := h.look(t, nil, "~/s1", "~/s2", "~/s3", "~/s4", "~/s5", "~/s6", "~/s7", "~/s8")
+		if took := time.Since(began); took > 25*time.Second {
+			t.Errorf("it took %s", took)
+		}
+		if s.git("~/s1") != "main +0 -0 *-1 one" || s.git("~/s3") != "main +0 -0 *-1 one" || s.folders["~/s8"].disk == nil {
+			t.Errorf("%s, %s, %v", s.git("~/s1"), s.git("~/s3"), s.folders["~/s8"].disk)
+		}
+	}
+}
+
+// TestSiteSham has what is no repository though it looks like one, in a repository whose
+// settings name a filter: git would see through it and run that. Its twin, without the
+// filter's name, shows that nothing else forbids the count.
+func TestSiteSham(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ make, want string }{
+		"an empty .git":         {"mkdir sub/.git; echo >sub/.git/config", "main +0 -0 *-1 one"},
+		"a HEAD that is none":   {"mkdir -p sub/.git/objects sub/.git/refs; echo >sub/.git/config; echo x >sub/.git/HEAD", "none"},
+		"a bare one":            {"mkdir -p sub/objects sub/refs; echo >sub/config; echo x >sub/HEAD", "none"},
+		"settings of two names": {`git worktree add -q ../w -b side; w=$(cat ../w/.git); printf '%s\n%s' "gitdir: $HOME/sham" x >../w/.git; mkdir ../sham; echo >../sham/config; mv "${w#gitdir: }" "$HOME/sham` + "\n" + `x"; echo "$PWD/.git" >"$HOME/sham` + "\n" + `x/commondir"`, "side +0 -0 *-1 one"},
+	} {
+		h := makeHost(t)
+		h.sh(t, `printf '#!/bin/sh\necho >>"$HOME/ran"\ncat\n' >evil; chmod 700 evil; `+makeRepo+`git config filter.x.clean "$HOME/evil"; echo '* filter=x' >.git/info/attributes; `+c.make+`; touch -d 2001-01-01 f sub/g; rm -f "$HOME/ran"; [ ! -e ../w ] || touch -d 2001-01-01 ../w/f`)
+		dir := "~/app/sub"
+		if strings.HasPrefix(c.want, "side") {
+			dir = "~/w"
+		}
+		if s, _ := h.look(t, nil, dir); s.git(dir) != c.want {
+			t.Errorf("%s: %s", name, s.git(dir))
+		}
+		if _, err := os.Stat(filepath.Join(h.home, "ran")); err == nil {
+			t.Errorf("%s: it ran the filter", name)
 		}
 	}
 }

@@ -39,6 +39,9 @@ func makeHost(t *testing.T) *madeHost {
 	for _, name := range watched {
 		h.program(t, name, "exec "+realPath(t, name)+` "$@"`)
 	}
+	if err := os.Symlink(realPath(t, "true"), filepath.Join(h.bin, "true")); err != nil {
+		t.Fatal(err)
+	}
 	h.env = []string{"HOME=" + h.home, "PATH=" + h.bin, "GIT_CONFIG_NOSYSTEM=1", "LANG=C.UTF-8", "TZ=UTC"}
 	h.write(t, ".gitconfig", "[user]\n name = a\n email = a@b.c\n[init]\n defaultBranch = main\n[protocol \"file\"]\n allow = always\n")
 	return h
@@ -175,13 +178,22 @@ func TestSiteRepositories(t *testing.T) {
 				{name: "a branch with slashes", make: makeRepo + "git checkout -q -b 'a/b$c'", dir: "~/app", want: "a/b$c +0 -0 *0 one", again: true},
 				{name: "bare", make: makeRepo + "git clone -q --bare . ../b", dir: "~/b", want: "main +0 -0 *-1 one", again: true},
 				{name: "no repository", make: "mkdir d", dir: "~/d", want: "none", again: true},
-				{name: "a .git that is none, in a repository", make: makeRepo + "mkdir sub/.git; echo 2 >f", dir: "~/app/sub", want: "main +0 -0 *1 one"},
+				{name: "a .git that is none, in a repository", make: makeRepo + "mkdir sub/.git; echo 2 >f", dir: "~/app/sub", want: "main +0 -0 *1 one", again: true},
+				{name: "a HEAD that never ends", make: makeRepo + "rm .git/HEAD; mkfifo .git/HEAD", dir: "~/app", want: "none"},
+				{name: "settings that never end", make: makeRepo + "git config include.path more; mkfifo .git/more", dir: "~/app", want: "none"},
+				{name: "names that never end", make: makeRepo + "mkfifo .mailmap", dir: "~/app", want: "main +0 -0 *0 one", again: true},
+				{name: "a folder above that never ends", make: makeRepo + "rm .git/index; rmdir .git/branches || :; mkfifo .git/commondir", dir: "~/app", want: "none"},
+				{name: "an account that never ends", make: "mkdir d .claude; mkfifo .claude.json; echo >.claude/settings.json", dir: "~/d", want: "none", again: true},
+				{name: "a colon in its name", make: makeRepo + "cd ..; mv app a:b", dir: "~/a:b", want: "main +0 -0 *-1 one", again: true},
 				{name: "no folder", make: ":", dir: "~/nowhere", path: "-", want: "none", again: true},
 				{name: "a line feed in its name", make: makeRepo + "cd ..; mv app 'a\nb'", dir: "~/a\nb", want: "main +0 -0 *0 one"},
 				{name: "quotes and stars in its name", make: makeRepo + `cd ..; mv app "a'b *"`, dir: "~/a'b *", want: "main +0 -0 *0 one", again: true},
 				{name: "HEAD is a link", make: makeRepo + "ln -sf refs/heads/main .git/HEAD", dir: "~/app", want: "main +0 -0 *0 one"},
 				{name: "the branch is another's name", make: makeRepo + "git symbolic-ref refs/heads/alias refs/heads/main; git symbolic-ref HEAD refs/heads/alias", dir: "~/app", want: "main +0 -0 *0 one"},
-				{name: "called from a hook of another", make: makeRepo + "echo 2 >f; cd ..; git init -q other", dir: "~/app", env: []string{"GIT_DIR=other/.git", "GIT_INDEX_FILE=other/.git/index", "GIT_WORK_TREE=other", "GIT_PREFIX=x/"}, want: "main +0 -0 *1 one", again: true},
+				{name: "called from a hook of another", make: makeRepo + "echo 2 >f; cd ..; git init -q other", dir: "~/app", env: []string{"GIT_DIR=other/.git", "GIT_INDEX_FILE=other/.git/index", "GIT_WORK_TREE=other", "GIT_PREFIX=x/", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.bare", "GIT_CONFIG_VALUE_0=true",
+					"GIT_CONFIG_PARAMETERS='status.branch'='nonsense'", "GIT_LITERAL_PATHSPECS=1", "GIT_GLOB_PATHSPECS=1", "GIT_NOGLOB_PATHSPECS=1", "GIT_ICASE_PATHSPECS=1", "GIT_SHALLOW_FILE=/x"}, want: "main +0 -0 *1 one", again: true},
+				{name: "a log in another encoding", make: makeRepo + "git commit -q --allow-empty -m 'one ੥੦'; git config i18n.logOutputEncoding UTF-16BE", dir: "~/app", want: "main +0 -0 *0 one ੥੦", again: true},
+				{name: "commits in another encoding", make: makeRepo + "git commit -q --allow-empty -m 'one ੥੦'; git config i18n.commitEncoding UTF-16BE", dir: "~/app", want: "main +0 -0 *0 one ੥੦", again: true},
 				{name: "refused", make: makeRepo, dir: "~/app", env: []string{"GIT_TEST_ASSUME_DIFFERENT_OWNER=1"}, want: "none", again: true},
 			} {
 				t.Run(c.name, func(t *testing.T) {

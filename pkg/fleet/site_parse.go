@@ -43,7 +43,8 @@ type repoAnswer struct {
 func readSite(out []byte) siteAnswer {
 	a := siteAnswer{blocks: map[string]string{}, same: map[string]bool{}, paths: map[int]string{}, of: map[int]int{}, repos: map[int]*repoAnswer{}}
 	block, open := "", false
-	repo := &repoAnswer{} // lines about none go nowhere
+	before := map[string]bool{"tz": true, "zone": true, "stat": true, "block": true, "same": true, "path": true, "of": true} // the first repository
+	repo := &repoAnswer{}                                                                                                    // lines about none go nowhere
 	for line := range bytes.Lines(out) {
 		text := strings.TrimSuffix(string(line), "\n")
 		if len(a.asked) > 0 {
@@ -56,6 +57,9 @@ func readSite(out []byte) siteAnswer {
 				a.blocks[block] += text + "\n"
 			}
 			continue
+		}
+		if len(a.repos) > 0 && before[kind] {
+			continue // a repository's own words
 		}
 		switch kind {
 		case "tz":
@@ -93,7 +97,7 @@ func readSite(out []byte) siteAnswer {
 				a.asked = append(a.asked, n)
 			}
 		default:
-			if strings.HasPrefix(kind, `"editorMode"`) {
+			if strings.HasPrefix(kind, `"editorMode"`) && len(a.repos) == 0 {
 				a.vim = strings.Contains(text, `"vim"`) // the last one counts
 				continue
 			}

@@ -14,9 +14,11 @@ const (
 	// left out. An entry takes some 90 bytes, so that is about 45,000 files.
 	bigIndex = "4194304"
 
-	gitSettings = "-c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotepath=true -c log.showSignature=false"
+	// The encoding is ours, or a repository would choose what its subjects come out as:
+	// line feeds, in one of two bytes a character.
+	gitSettings = "-c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotepath=true -c log.showSignature=false -c log.mailmap=false -c i18n.logOutputEncoding=UTF-8"
 	gitStatus   = "status --porcelain=v2 --branch --ignore-submodules=dirty"
-	gitLog      = "log -1 --format='commit %h %ct %s'"
+	gitLog      = "log -1 --encoding=UTF-8 --format='commit %h %ct %s'"
 )
 
 // siteStart sets what the rest relies on. The variables of git that mean another
@@ -25,6 +27,8 @@ const (
 // fetches: in a partial clone a look would go to the network otherwise, by a
 // command that the repository names.
 const siteStart = `unset CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE GIT_PREFIX
+unset GIT_CONFIG GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT GIT_IMPLICIT_WORK_TREE GIT_GRAFT_FILE GIT_SHALLOW_FILE GIT_NO_REPLACE_OBJECTS GIT_REPLACE_REF_BASE
+unset GIT_LITERAL_PATHSPECS GIT_GLOB_PATHSPECS GIT_NOGLOB_PATHSPECS GIT_ICASE_PATHSPECS GIT_ATTR_SOURCE GIT_CEILING_DIRECTORIES
 LC_ALL=C GIT_OPTIONAL_LOCKS=0 GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none GIT_TERMINAL_PROMPT=0
 export LC_ALL GIT_OPTIONAL_LOCKS GIT_NO_LAZY_FETCH GIT_ALLOW_PROTOCOL GIT_TERMINAL_PROMPT
 fleet_nl='
@@ -34,11 +38,23 @@ set -- / "$HOME/` + EnvFile + `" / "$HOME/.claude.json" "$HOME/.claude/settings.
 fleet_ids=
 fleet_roots=$fleet_nl
 fleet_n=0
+fleet_isgit() { [ -e "$1/HEAD" ] && [ -d "$1/objects" ] && [ -d "$1/refs" ]; }
+# fleet_line reads a file of one line. What git may read in another way is noted in fleet_e.
+fleet_line() {
+  fleet_h=
+  if [ ! -f "$1" ] || [ ! -r "$1" ]; then fleet_e=1; return; fi
+  { IFS= read -r fleet_h; ! IFS= read -r fleet_t && [ -z "$fleet_t" ] || fleet_e=1; } <"$1"
+  case $fleet_h in *[![:print:]]*) fleet_e=1 ;; esac
+}
 `
 
 // siteFolder goes into a folder and finds its repository as git would, without
-// running it: the nearest folder upwards with a .git, or that is a bare one. Then
-// it gathers the files that say which commit is checked out. Where these can't be
+// running it: the nearest folder upwards with a .git that is one, or that is a bare
+// one. git is not let look further up: it may see through a .git that is none after all,
+// and would find another repository, with settings that nobody has looked at. Then
+// it gathers the files that say which commit is checked out, and which one origin's
+// branch of that name is at: a fetch of any other upstream shows when the count is made
+// anew. Where these can't be
 // known by looking (HEAD or a branch is a link), none is gathered, and nothing of
 // the repository will be told twice.
 const siteFolder = `  fleet_n=$((fleet_n + 1))
@@ -52,7 +68,7 @@ const siteFolder = `  fleet_n=$((fleet_n + 1))
   esac; done
   printf 'path %s %s\n' "$fleet_n" "$fleet_e$fleet_t"
   fleet_r=${PWD%/}
-  until [ -e "$fleet_r/.git" ] || { [ -e "$fleet_r/HEAD" ] && [ -d "$fleet_r/objects" ] && [ -d "$fleet_r/refs" ]; }; do
+  until [ -f "$fleet_r/.git" ] || fleet_isgit "$fleet_r/.git" || fleet_isgit "$fleet_r"; do
     [ -n "$fleet_r" ] || continue 2
     fleet_r=${fleet_r%/*}
   done
@@ -62,18 +78,22 @@ const siteFolder = `  fleet_n=$((fleet_n + 1))
     continue ;;
   esac
   fleet_ids="$fleet_ids $fleet_n"
+  fleet_t=${fleet_r%/*}
+  [ -z "$fleet_r" ] || fleet_t=${fleet_t:-/}
+  eval "fleet_r$fleet_n=\$fleet_t"
   set -- "$@" /
-  fleet_g=$fleet_r; [ ! -e "$fleet_r/.git" ] || fleet_g=$fleet_r/.git
-  if [ -f "$fleet_g" ] && [ -r "$fleet_g" ]; then # a worktree or a submodule
-    IFS= read -r fleet_g <"$fleet_g"
+  fleet_g=$fleet_r; [ -f "$fleet_r/.git" ] || ! fleet_isgit "$fleet_r/.git" || fleet_g=$fleet_r/.git
+  fleet_e=
+  if [ -f "$fleet_r/.git" ]; then # a worktree or a submodule
+    fleet_line "$fleet_r/.git"; fleet_g=$fleet_h
     case $fleet_g in 'gitdir: /'*) fleet_g=${fleet_g#gitdir: } ;; *) fleet_g=$fleet_r/${fleet_g#gitdir: } ;; esac
   fi
   fleet_c=$fleet_g
-  if [ -f "$fleet_g/commondir" ] && [ -r "$fleet_g/commondir" ]; then
-    IFS= read -r fleet_c <"$fleet_g/commondir"
+  if [ -e "$fleet_g/commondir" ]; then
+    fleet_line "$fleet_g/commondir"; fleet_c=$fleet_h
     case $fleet_c in /*) ;; *) fleet_c=$fleet_g/$fleet_c ;; esac
   fi
-  eval "fleet_c$fleet_n=\$fleet_c"
+  eval "fleet_c$fleet_n=\$fleet_c fleet_e$fleet_n=\$fleet_e"
   case $fleet_r in *"$fleet_nl"*) continue ;; esac
   fleet_roots=$fleet_roots$fleet_r//$fleet_n$fleet_nl
   if [ -f "$fleet_g/HEAD" ] && [ -r "$fleet_g/HEAD" ]; then IFS= read -r fleet_h <"$fleet_g/HEAD"; else fleet_h=; fi
@@ -101,9 +121,9 @@ const siteFolder = `  fleet_n=$((fleet_n + 1))
 // GNU and busybox take the first form, those of the BSDs the second. The root
 // folder stands before each group of files, so that its line parts them.
 const (
-	siteStatGNU = `fleet_s=$(stat -c '%i %s %.9Y %.9Z' -- "$@" 2>/dev/null)
+	siteStatGNU = `fleet_s=$(stat -L -c '%i %s %.9Y %.9Z' -- "$@" 2>/dev/null)
 `
-	siteStatBSD = `fleet_s=$(stat -f '%i %z %Fm %Fc' -- "$@" 2>/dev/null)
+	siteStatBSD = `fleet_s=$(stat -L -f '%i %z %Fm %Fc' -- "$@" 2>/dev/null)
 `
 	siteStatAny = siteStatGNU + `if [ -n "$fleet_s" ]; then echo stat gnu; else
 ` + siteStatBSD + `[ -z "$fleet_s" ] || echo stat bsd
@@ -135,11 +155,13 @@ fleet_known() {
 // siteAccount prints when EnvFile was written, the editor modes that the client's
 // settings name, and where the time zone's file is.
 const siteAccount = `fleet_known e "$fleet_be" x
-fleet_known s "$fleet_bs" "$fleet_ks" || for fleet_t in "$HOME/.claude.json" "$HOME/.claude/settings.json"; do
-  [ -f "$fleet_t" ] || continue
-  grep -a -o -h '"editorMode" *: *"[a-zA-Z]*"' "$HOME/.claude.json" "$HOME/.claude/settings.json" 2>/dev/null
-  break
-done
+fleet_known s "$fleet_bs" "$fleet_ks" || {
+  set --
+  for fleet_t in "$HOME/.claude.json" "$HOME/.claude/settings.json"; do
+    [ ! -f "$fleet_t" ] || set -- "$@" "$fleet_t"
+  done
+  [ $# -eq 0 ] || grep -a -o -h '"editorMode" *: *"[a-zA-Z]*"' "$@" 2>/dev/null
+}
 [ -n "$TZ" ] || fleet_known z "$fleet_bz" "$fleet_kz" || printf 'zone %s\n' "$(readlink /etc/localtime 2>/dev/null)"
 `
 
@@ -150,34 +172,54 @@ done
 // git itself only where they may name one. A submodule counts when another commit
 // of it is checked out; git would run in it otherwise. Without a timeout command, as on
 // macOS, the shell itself ends git.
-const siteGit = `if command -v timeout >/dev/null 2>&1; then
-  fleet_limit() { timeout ` + gitSeconds + ` "$@"; }
-else
-  fleet_limit() {
-    "$@" & fleet_p=$!
-    { sleep ` + gitSeconds + `; kill "$fleet_p"; } </dev/null >/dev/null 2>&1 &
-    fleet_w=$!
-    wait "$fleet_p"; fleet_p=$?
-    kill "$fleet_w" 2>/dev/null
-    return "$fleet_p"
-  }
-fi
+//
+// All the time that git takes has a limit, for one can wait for a file that never
+// ends. The first that comes to it makes the limit shorter for those after it; behind the
+// second none is counted, and behind the third none asked any more. Else a few slow
+// repositories would have no look end within its deadline.
+const siteGit = `fleet_max= fleet_late=
+fleet_limit() {
+  if [ -n "$fleet_timeout" ]; then timeout "$fleet_max" "$@"; return; fi
+  "$@" & fleet_p=$!
+  { sleep "$fleet_max"; kill "$fleet_p"; } </dev/null >/dev/null 2>&1 &
+  fleet_w=$!
+  wait "$fleet_p"; fleet_p=$?
+  kill "$fleet_w" 2>/dev/null
+  return "$fleet_p"
+}
+fleet_limits() {
+  fleet_max=` + gitSeconds + ` fleet_timeout=
+  ! timeout 1 true 2>/dev/null || fleet_timeout=1 # one of busybox before 1.30 takes -t
+}
+fleet_over() {
+  case $1 in 124 | 143) fleet_late=1$fleet_late fleet_max=1; return 2 ;; esac
+  return "$1"
+}
+# fleet_enter goes where git is to look at a repository, and no further up than it was found.
+fleet_enter() {
+  eval "fleet_at=\$fleet_at$1 GIT_CEILING_DIRECTORIES=\$fleet_r$1"
+  export GIT_CEILING_DIRECTORIES
+  cd -P -- "$fleet_at" 2>/dev/null
+}
 fleet_changes() {
   fleet_limit git --no-pager ` + gitSettings + ` ` + gitStatus + ` "$@" 2>/dev/null
   printf '# code %s\n' "$?"
 }
+# fleet_filters is 0 where the repository may name some, 1 where not, and 2 where it never ends to say.
 fleet_filters() {
   fleet_t=0
-  if [ -f "$fleet_c/config" ] && [ -r "$fleet_c/config" ]; then
+  case $fleet_at in *:*) return 0 ;; esac # it can't be said where git is to stop
+  if [ -z "$fleet_e" ] && [ -f "$fleet_c/config" ] && [ -r "$fleet_c/config" ]; then
     while IFS= read -r fleet_h || [ -n "$fleet_h" ]; do
       fleet_t=$((fleet_t + 1))
-      case $fleet_h in *[Ff][Ii][Ll][Tt][Ee][Rr]* | *[Ii][Nn][Cc][Ll][Uu][Dd][Ee]* | *[Ww][Oo][Rr][Kk][Tt][Rr][Ee][Ee][Cc]*) fleet_t=200 ;; esac
+      case $fleet_h in *[Ff][Ii][Ll][Tt][Ee][Rr]* | *[Ll][Ff][Ss]* | *[Ii][Nn][Cc][Ll][Uu][Dd][Ee]* | *[Ww][Oo][Rr][Kk][Tt][Rr][Ee][Ee][Cc]*) fleet_t=200 ;; esac
       [ "$fleet_t" -lt 200 ] || break
     done <"$fleet_c/config"
     [ "$fleet_t" -ge 200 ] || return 1
   fi
-  fleet_t=$(git config --show-scope --name-only --get-regexp '^filter\..*\.(clean|process)$' 2>/dev/null)
-  case $?:$fleet_t in 1:*) return 1 ;; 0:*'local	filter.'* | 0:*'worktree	filter.'*) return 0 ;; 0:*) return 1 ;; esac
+  fleet_t=$(fleet_limit git config --show-scope --name-only --get-regexp '^(filter\..*\.(clean|process)|lfs\.extension\..*)$' 2>/dev/null)
+  fleet_over $?
+  case $?:$fleet_t in 2:*) return 2 ;; 1:*) return 1 ;; 0:*'local	'[fl]* | 0:*'worktree	'[fl]*) return 0 ;; 0:*) return 1 ;; esac
   return 0 # a git that can't tell whose settings they are
 }
 `
@@ -187,16 +229,21 @@ fleet_filters() {
 const siteNews = `fleet_news=
 set --
 for fleet_n in $fleet_ids; do
-  eval "fleet_b=\$fleet_b$fleet_n fleet_k=\$fleet_k$fleet_n fleet_u=\$fleet_u$fleet_n fleet_c=\$fleet_c$fleet_n"
+  eval "fleet_b=\$fleet_b$fleet_n fleet_k=\$fleet_k$fleet_n fleet_u=\$fleet_u$fleet_n fleet_c=\$fleet_c$fleet_n fleet_e=\$fleet_e$fleet_n"
   [ -n "$fleet_b" ] || fleet_k=x
   ! fleet_known "$fleet_n" "$fleet_b" "$fleet_k" || continue
-  fleet_news="$fleet_news $fleet_n"
+  [ -n "$fleet_max" ] || fleet_limits
+  case $fleet_late in 111*) continue ;; esac
+  fleet_enter "$fleet_n" || continue
   fleet_i=${fleet_b#* }; fleet_i=${fleet_i%%' '*}
-  if [ -n "$fleet_u" ] || fleet_filters; then eval "fleet_u$fleet_n=uncounted"
+  [ -n "$fleet_u" ] || fleet_filters; fleet_t=$?
+  [ "$fleet_t" != 2 ] || continue
+  fleet_news="$fleet_news $fleet_n"
+  if [ "$fleet_t" = 0 ]; then eval "fleet_u$fleet_n=uncounted"
   elif [ "${fleet_i:-0}" -gt ` + bigIndex + ` ]; then eval "fleet_u$fleet_n=tracked"
   else
     eval "fleet_u$fleet_n="
-    eval "set -- \"\$@\" $fleet_n \"\$fleet_at$fleet_n\""
+    set -- "$@" "$fleet_n" "$fleet_at" "$GIT_CEILING_DIRECTORIES"
   fi
 done
 `
@@ -206,7 +253,7 @@ done
 // to siteRepository, so that a slow one costs no other its count. A timeout that
 // ends its child alone, as busybox's does, would leave git running: hence the trap.
 var siteBatch = `fleet_y=
-if [ $# -ge 6 ] && command -v timeout >/dev/null 2>&1; then
+if [ $# -ge 9 ] && [ "$fleet_timeout:$fleet_late" = 1: ]; then
   fleet_y=$(fleet_limit sh -c ` + transport.Quote(batchScript) + ` sh "$@" 2>/dev/null | awk '
 /^## /{n = $2; c = 0; print "git " n; next}
 {c++}
@@ -214,11 +261,13 @@ if [ $# -ge 6 ] && command -v timeout >/dev/null 2>&1; then
 /^# done/{print "done " n; next}
 /^# /||/^commit /{print}')
   printf '%s\n' "$fleet_y"
+  case $fleet_y in *'# cut'*) fleet_max=2 ;; esac
 fi
 `
 
-const batchScript = `trap 'kill "$p" 2>/dev/null; exit 1' TERM
+const batchScript = `trap 'kill "$p" 2>/dev/null; echo "# cut"; exit 1' TERM
 while [ $# -gt 0 ]; do
+  GIT_CEILING_DIRECTORIES=$3
   if cd -P -- "$2"; then
     printf '## %s\n' "$1"
     git --no-pager ` + gitSettings + ` ` + gitStatus + ` & p=$!
@@ -230,7 +279,7 @@ while [ $# -gt 0 ]; do
       echo '# done'
     fi
   fi
-  shift 2
+  shift 3
 done`
 
 // siteRepository looks at one repository. The count of the changes is left to the
@@ -238,8 +287,10 @@ done`
 // question tells at least the branch.
 const siteRepository = `for fleet_n in $fleet_news; do
 case $fleet_nl$fleet_y$fleet_nl in *"${fleet_nl}done $fleet_n$fleet_nl"*) continue ;; esac
+case $fleet_late in 111*) continue ;; esac
 eval "fleet_o=\$fleet_o$fleet_n fleet_u=\$fleet_u$fleet_n"
-eval "cd -P -- \"\$fleet_at$fleet_n\"" 2>/dev/null || continue
+fleet_enter "$fleet_n" || continue
+case $fleet_late in 11*) fleet_u=uncounted ;; esac
 printf 'git %s\n%s\n' "$fleet_n" "$fleet_u"
 case $fleet_u in
 uncounted) set -- --untracked-files=no -- .git/none ;;
@@ -251,24 +302,32 @@ printf '%s\n' "$fleet_t"
 case $fleet_t in
 *'# code 0'*) ;;
 *)
-  fleet_h=$(git ` + gitSettings + ` symbolic-ref -q --short HEAD 2>/dev/null)
+  case $fleet_t in *'# code 124'* | *'# code 143'*) fleet_over 124 ;; esac
+  fleet_h=$(fleet_limit git ` + gitSettings + ` symbolic-ref -q --short HEAD 2>/dev/null)
   case $? in 0) printf 'head %s\n' "$fleet_h" ;; 1) echo 'head (detached)' ;; *) continue ;; esac ;;
 esac
 case $fleet_t in
 *"# branch.oid $fleet_o$fleet_nl"*) echo known ;;
 *'# branch.oid (initial)'*) ;;
-*) git --no-pager ` + gitSettings + ` ` + gitLog + ` 2>/dev/null ;;
+*)
+  fleet_h=$(fleet_limit git --no-pager ` + gitSettings + ` ` + gitLog + ` 2>/dev/null)
+  fleet_over $?
+  printf '%s\n' "${fleet_h%%"$fleet_nl"*}" ;;
 esac
 done
 `
 
 // siteDisks asks for the room on the file systems of the folders whose places are
-// put before it.
+// put before it. siteRoom prints the answer: all behind it is df's, so that it is last.
 const siteDisks = `set --
 fleet_ids=
 for fleet_n in $fleet_disks; do
   eval "fleet_t=\$fleet_at$fleet_n"
   [ -z "$fleet_t" ] || { set -- "$@" "$fleet_t"; fleet_ids="$fleet_ids $fleet_n"; }
 done
-[ $# -eq 0 ] || { printf 'df%s\n' "$fleet_ids"; df -Pk "$@" 2>/dev/null; }
+fleet_t=
+[ $# -eq 0 ] || fleet_t=$(df -Pk "$@" 2>/dev/null)
+`
+
+const siteRoom = `[ -z "$fleet_ids" ] || printf 'df%s\n%s\n' "$fleet_ids" "$fleet_t"
 `

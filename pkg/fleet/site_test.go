@@ -49,6 +49,11 @@ func TestParseSite(t *testing.T) {
 	if f, _ := parsed("path 1 /srv\nblock 1\nend\ngit 1\ntracked\n# branch.head main\n# code 0\n3\n"); f.git == nil || !f.git.UntrackedSkipped || f.git.Dirty != 1 {
 		t.Errorf("large: %+v", f.git)
 	}
+	// What a repository says is never about the machine or another folder.
+	f, sys := parsed("tz UTC\npath 1 /srv\nblock 1\nend\ngit 1\n# branch.head main\n# code 0\n2\ncommit a 1 x\ntz Asia/Tokyo\npath 1 /evil\n\"editorMode\": \"vim\"\nblock e\n1 1 1999999999 1999999999\nend\nof 1 2\n")
+	if f.path != "/srv" || f.git == nil || f.git.Branch != "main" || sys.vim || !sys.login.IsZero() || sys.zone.String() != "UTC" {
+		t.Errorf("forged: %+v %+v", f, sys)
+	}
 	for _, c := range []struct {
 		disk Disk
 		low  bool

@@ -18,6 +18,7 @@ func TestQueryAllReads(t *testing.T) {
 			return n + "\tpane\t" + session + "\t" + id + "\t7\t0\t0\t0\t0\t0\t80\t24\t0\t0\t/dev/pts/1\n"
 		}
 		out := n + "\tversion\ttmux 3.3a\n" + pane(`a b|*$(x)`, "%1") + pane("b", "%2") +
+			pane("a\tb", "%3") + pane("a\nb", "%4") +
 			n + " screen %1 3 4 0 0\nhello\n" + n + " end 1\n"
 		snap, err := c.q.Parse([]byte(out))
 		if err != nil {

@@ -121,6 +121,7 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 	touched := map[string]time.Time{}
 	open, last := "", ""
 	heard, done := false, false
+	var odd error // of a record that was passed over
 	for line := range bytes.Lines(out) {
 		rest, ours := bytes.CutPrefix(bytes.TrimSuffix(line, []byte("\n")), []byte(q.nonce))
 		if !ours || len(rest) == 0 {
@@ -167,6 +168,10 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 				continue // whatever a stranger called a session, it can't spoil the rest
 			}
 			p, err := parsePane(fields[1:])
+			if err != nil && !wanted[fields[1]] && len(fields)-1 != len(paneFormat) {
+				odd = err // before 3.2, a session's name may have a TAB or a line feed
+				continue
+			}
 			if err != nil {
 				return snap, err
 			}
@@ -192,6 +197,9 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 	}
 	if heard && !done {
 		return snap, &ServerError{Text: "(the list of panes broke off)"}
+	}
+	if odd != nil && len(snap.Panes) == 0 {
+		return snap, odd
 	}
 	for i := range snap.Panes {
 		p := &snap.Panes[i]

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"path"
 	"strconv"
 	"strings"
@@ -43,6 +44,21 @@ const LonePIDs = "fleet_lone"
 func (q Query) Under(panes, due string) Query {
 	q.panes, q.due = panes, due
 	return q
+}
+
+// Processes are the processes that the fragment printed, whether or not what a
+// client's file says of it can be read: it goes by less of a file than Parse does
+// when it tells that nobody else need be asked for.
+func (q Query) Processes(out []byte) []Process {
+	var all []Process
+	for line := range bytes.Lines(out) {
+		if record, ok := bytes.CutPrefix(line, []byte(q.nonce+" process ")); ok {
+			if p, ok := parseProcess(string(bytes.TrimSuffix(record, []byte("\n")))); ok {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
 }
 
 // parseFile reads the record of a conversation's file: size, inode, times, path.

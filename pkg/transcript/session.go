@@ -135,6 +135,9 @@ func (q Query) Parse(out []byte) []Session {
 			s.Line = nil
 		case !found:
 		case read:
+			if len(tail) == 0 {
+				f.mark = "" // reading it may have failed, which is not to be remembered
+			}
 			s.Tail, s.Size, s.file = tail, f.size, f
 		case same && f.mark != "" && known.file.mark == f.mark:
 			s.Tail, s.Size, s.file = known.Tail, f.size, f

@@ -108,6 +108,19 @@ func TestQueryKnowing(t *testing.T) {
 	}
 }
 
+// TestQueryEmptyEnd has the end of a conversation come without a record, as where a
+// program could not be started: that is not remembered. Its twin has one.
+func TestQueryEmptyEnd(t *testing.T) {
+	for text, want := range map[string]int{"": 0, prompt("1", "/a", "one"): 1} {
+		q := NewQuery()
+		n := q.nonce
+		got := q.Parse([]byte(n + "\tfile\t9\t1\t2\t3\t4\t/p/0a-1.jsonl\n" + n + " session 7 alive\n{\"pid\":7,\"sessionId\":\"0a-1\"}\n" + n + " tail 0a-1\n" + text))
+		if len(got) != 1 || len(got[0].Tail) != want || got[0].Size != 9 || len(q.Knowing(got).known) != want {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
+
 func file0() file { return file{size: 1, mark: "1 2 3 4 5"} }
 
 // TestQueryPrograms counts the programs that a look starts: as many for one client as

@@ -169,7 +169,7 @@ for fleet_id inIDS; do
 done
 fleet_stat "$@"
 [ -z "$fleet_files" ] || printf '%s\n' "$fleet_files"
-[ -d /proc/self ] || fleet_proc=0
+[ -r /proc/self/stat ] || fleet_proc=0
 set --
 for fleet_file in "$base"/sessions/*.json; do
   [ -f "$fleet_file" ] || continue
