@@ -37,7 +37,7 @@ func (sh *shell) give(s Script) *frames {
 		text = sized(frameScript(fr.nonce, s))
 	case !sh.looping:
 		sh.looping = true
-		text = sized(loopScript) + request(fr.nonce, s.Text)
+		text = sized(loopScript(fr.nonce, s.Text))
 	default:
 		text = request(fr.nonce, s.Text)
 	}

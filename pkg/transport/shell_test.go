@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -151,6 +152,18 @@ func TestShell(t *testing.T) {
 			t.Errorf("the shell has not come back: %d, not %d", got, shell)
 		}
 		eventually(t, "the other shell is gone", func() bool { return slices.Equal(s.shells(), []int{shell}) })
+	})
+	t.Run("of a head that reads on", func(t *testing.T) {
+		t.Parallel()
+		e := startServer(t, "SetEnv SHLVL=2 PATH="+headThatReadsOn(t)+":"+os.Getenv("PATH")).endpoint()
+		p := polled(t, Options{}, e)
+		shell := shellID(t, p, e)
+		for _, before := range []string{"", "#" + strings.Repeat("x", inlineSize) + "\n"} {
+			res, err := p.Conn(e).Run(within(t, time.Minute), Script{Text: before + "command -v head; echo $$", Repeatable: true})
+			if err != nil || !strings.HasSuffix(string(res.Stdout), fmt.Sprint("001/head\n", shell, "\n")) {
+				t.Errorf("got %q, %v", res.Stdout, err)
+			}
+		}
 	})
 	t.Run("ends with its pool, and with an idle connection", func(t *testing.T) {
 		t.Parallel()
