@@ -14,7 +14,7 @@ var asIf = []transport.Kind{transport.KindHostKeyUnknown, transport.KindAuth, tr
 // carry runs one script. refused is why the caller has to do it itself; nothing was
 // run then.
 func (s *Server) carry(ctx context.Context, r *request, script string, who *transport.Person) (res transport.Result, n notices, refused string, err error) {
-	sc := transport.Script{Text: script, Repeatable: r.Repeatable, Finish: r.Finish}
+	sc := transport.Script{Text: script, Repeatable: r.Repeatable, Alone: r.Alone, Finish: r.Finish}
 	// A connection that was made without asking serves all. One that a person had to
 	// answer for serves those who can be asked alone, as it would without a server.
 	for _, attended := range []bool{false, true} {

@@ -133,7 +133,7 @@ func (c *Client) connect(s transport.Script, e transport.Endpoint, who *transpor
 	}
 	dir, _ := os.Getwd()
 	r := request{
-		Endpoint: e, Repeatable: s.Repeatable, Finish: s.Finish, Person: c.person, Attended: who.Ask != nil, Dir: []byte(dir),
+		Endpoint: e, Repeatable: s.Repeatable, Alone: s.Alone, Finish: s.Finish, Person: c.person, Attended: who.Ask != nil, Dir: []byte(dir),
 	}
 	for _, kv := range os.Environ() {
 		r.Env = append(r.Env, []byte(kv))

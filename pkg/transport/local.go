@@ -72,7 +72,7 @@ func (c *localConn) Run(ctx context.Context, s Script) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{}, contextError(ctx, e, "starting", false)
 	}
-	repeatable := s.Repeatable && !s.Finish
+	repeatable := s.sharesShell()
 	if repeatable {
 		if g := c.pool.local.take(); g != nil {
 			g.give(s)
@@ -127,7 +127,7 @@ func (c *localConn) runOn(ctx context.Context, g *localShell, s Script) (Result,
 		c.pool.endScript(g.kill)
 		return Result{}, aerr
 	}
-	if _, ready := g.answered(ctx); s.Repeatable && !c.pool.local.ran(g, ready) {
+	if _, ready := g.answered(ctx); s.sharesShell() && !c.pool.local.ran(g, ready) {
 		g.leave()
 	}
 	return res, nil

@@ -28,7 +28,7 @@ func loopScript(nonce, text string) string {
 	return loopHead + "fleet_nonce=" + nonce + "\n" + inLoop(text) + loopTail
 }
 
-const loopHead = "{\n" + pathPrologue + groupPrologue + `unset TMOUT fleet_head fleet_nonce fleet_lines fleet_size fleet_line fleet_text fleet_whole fleet_watchdog
+const loopHead = "{\n" + optionPrologue + pathPrologue + groupPrologue + `unset TMOUT fleet_head fleet_nonce fleet_lines fleet_size fleet_line fleet_text fleet_whole fleet_watchdog
 fleet_head=$(command -v head)
 fleet_begin() {
 printf '%s%s %s\n' "${fleet_nonce}b" "$$" "$fleet_group" || exit 255

@@ -102,7 +102,7 @@ func TestLoopInShells(t *testing.T) {
 			t.Parallel()
 			t.Run("one after another", func(t *testing.T) {
 				// In bash, read gives up after TMOUT seconds, which the loop must not.
-				l := startLoop(t, shell, "TMOUT=1", "fleet_text=carried", "fleet_nonce=carried")
+				l := startLoop(t, shell, "TMOUT=1", "SHELLOPTS=braceexpand:errexit:nounset", "fleet_text=carried", "fleet_nonce=carried")
 				l.run(":")
 				for range 2 {
 					_ = exec.Command("sleep", "2").Run() // while the loop is idle

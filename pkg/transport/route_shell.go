@@ -1,6 +1,9 @@
 package transport
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // shellAfter is how many repeatable scripts an endpoint has run when the next one
 // starts a shell that stays: who has asked twice will ask again. A program that
@@ -24,7 +27,7 @@ func (r *route) takeShell() *channel {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	ch := r.shell
-	if ch == nil || !ch.idle || ch.link.suspect || isClosed(ch.over) {
+	if ch == nil || !ch.idle || ch.link.suspect || isClosed(ch.over) || !slices.Contains(r.links, ch.link) {
 		return nil
 	}
 	ch.idle = false

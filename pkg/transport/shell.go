@@ -22,6 +22,9 @@ type shell struct {
 	id      runID   // known once a script was answered
 }
 
+// sharesShell is whether s may run in a persistent shell.
+func (s Script) sharesShell() bool { return s.Repeatable && !s.Alone && !s.Finish }
+
 // piece is text for a shell's standard input.
 type piece struct {
 	text string

@@ -117,7 +117,7 @@ func TestShell(t *testing.T) {
 		eventually(t, "who has asked once leaves no shell", func() bool { return len(s.shells()) == 0 })
 		p = polled(t, Options{}, e)
 		shell := shellID(t, p, e)
-		for _, script := range []Script{{Text: "echo $$"}, {Text: "echo $$", Repeatable: true, Finish: true}} {
+		for _, script := range []Script{{Text: "echo $$"}, {Text: "echo $$", Repeatable: true, Finish: true}, {Text: "echo $$", Repeatable: true, Alone: true}} {
 			res, err := p.Conn(e).Run(within(t, time.Minute), script)
 			if err != nil || strings.TrimSpace(string(res.Stdout)) == strconv.Itoa(shell) {
 				t.Errorf("%+v had the persistent shell; %v", script, err)
@@ -152,6 +152,23 @@ func TestShell(t *testing.T) {
 			t.Errorf("the shell has not come back: %d, not %d", got, shell)
 		}
 		eventually(t, "the other shell is gone", func() bool { return slices.Equal(s.shells(), []int{shell}) })
+	})
+	t.Run("of a connection that was given up", func(t *testing.T) {
+		t.Parallel()
+		e := startServer(t).endpoint()
+		p := polled(t, Options{}, e)
+		r := p.route(routeKey{Endpoint: e})
+		r.mu.Lock()
+		ln := r.links[0]
+		r.mu.Unlock()
+		// What watch does, before it closes the connection.
+		if !r.dropIdle(ln, 0) {
+			t.Fatal("the connection is in use")
+		}
+		if r.takeShell() != nil {
+			t.Error("its shell is taken")
+		}
+		poll(t, p, e)
 	})
 	t.Run("of a head that reads on", func(t *testing.T) {
 		t.Parallel()

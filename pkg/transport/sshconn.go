@@ -26,13 +26,9 @@ func (c *sshConn) Run(ctx context.Context, s Script) (Result, error) {
 	res, lost, rerr := c.runOnce(ctx, s, c.abandon)
 	if lost != nil && s.Repeatable && ctx.Err() == nil {
 		c.endLost(ctx, *lost)
-		if res, lost, rerr = c.runOnce(ctx, s, c.abandon); rerr != nil {
-			// It has run once, whatever kept it from running again. The error may
-			// be that of a dial, which others share.
-			again := *rerr
-			again.Started = true
-			rerr = &again
-		}
+		// It has run once, whatever keeps it from running again.
+		res, lost, rerr = c.runOnce(ctx, s, c.abandon)
+		rerr = startedError(rerr, true)
 	}
 	if lost != nil && !s.Finish {
 		c.pool.endScript(func() { c.endLost(c.pool.ctx, *lost) })
@@ -43,11 +39,23 @@ func (c *sshConn) Run(ctx context.Context, s Script) (Result, error) {
 	return res, nil
 }
 
+// startedError is err, or nil, of a script that may have begun before that. Err may be
+// that of a dial, which others share.
+func startedError(err *Error, started bool) *Error {
+	if err == nil || !started || err.Started {
+		return err
+	}
+	e := *err
+	e.Started = true
+	return &e
+}
+
 // runOnce runs s on one channel; abandon ends it if it is not waited for. lost
 // is not nil if the connection, or a shell that was to run more than s, died
 // under it: what is known of the run then.
 func (c *sshConn) runOnce(ctx context.Context, s Script, abandon func(*channel, *frames)) (_ Result, lost *runID, _ *Error) {
-	repeatable := s.Repeatable && !s.Finish
+	repeatable := s.sharesShell()
+	tried := false // a shell was given s, and may have begun it
 	if repeatable {
 		if ch := c.route.takeShell(); ch != nil {
 			res, lost, err := c.runOn(ctx, ch, s, abandon)
@@ -55,26 +63,27 @@ func (c *sshConn) runOnce(ctx context.Context, s Script, abandon func(*channel, 
 				return res, lost, err
 			}
 			// The shell had ended meanwhile, as a host may end what sits idle.
+			tried = true
 		}
 	}
 	ch, err := c.route.channel(ctx)
 	if err != nil {
-		return Result{}, nil, err
+		return Result{}, nil, startedError(err, tried)
 	}
 	ch.startShell(repeatable && c.route.keepShell(ch))
 	res, lost, rerr := c.runOn(ctx, ch, s, abandon)
 	if !ch.lasting || rerr == nil || rerr.Kind != KindProtocol || lost != nil || ch.frames.begun() || ctx.Err() != nil {
-		return res, lost, rerr
+		return res, lost, startedError(rerr, tried)
 	}
 	// What does not run one script after another may still run one.
 	if ch, err = c.route.channel(ctx); err != nil {
-		return Result{}, nil, err
+		return Result{}, nil, startedError(err, true)
 	}
 	ch.startShell(false)
 	if res, lost, rerr = c.runOn(ctx, ch, s, abandon); rerr == nil {
 		c.route.noShell()
 	}
-	return res, lost, rerr
+	return res, lost, startedError(rerr, true)
 }
 
 // runOn is runOnce on a shell that was started for it.
@@ -98,7 +107,7 @@ func (c *sshConn) runOn(ctx context.Context, ch *channel, s Script, abandon func
 	res, aerr := fr.answer(e, ended)
 	switch {
 	case aerr == nil:
-		if whole, ready := ch.answered(ctx); !s.Repeatable || !c.route.ran(ch, whole, ready) {
+		if whole, ready := ch.answered(ctx); !s.sharesShell() || !c.route.ran(ch, whole, ready) {
 			ch.finish()
 		}
 		return res, nil, nil
