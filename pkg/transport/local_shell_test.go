@@ -94,6 +94,10 @@ func TestLocalShell(t *testing.T) {
 		p := polled(t, Options{}, e)
 		shell := shellID(t, p, e)
 		_ = syscall.Kill(shell, syscall.SIGSTOP)
+		poll(t, p, e)
+		wantGroupGone(t, shell)
+		shell = shellID(t, p, e)
+		_ = syscall.Kill(shell, syscall.SIGSTOP)
 		_ = p.Close()
 		if alive(shell) {
 			t.Error("it outlives its pool")

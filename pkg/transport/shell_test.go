@@ -265,7 +265,8 @@ func TestShellRoom(t *testing.T) {
 	} {
 		t.Run("gives way to "+name, func(t *testing.T) {
 			t.Parallel()
-			e := startServer(t, "MaxSessions 1").endpoint()
+			s := startServer(t, "MaxSessions 1")
+			e := s.endpoint()
 			var p *Pool
 			eventually(t, "it has the only channel", func() bool {
 				// sshd may take a while to find that the first script's is free.
@@ -275,7 +276,17 @@ func TestShellRoom(t *testing.T) {
 				poll(t, p, e)
 				return shellOf(p, e) != nil
 			})
+			connections := func() int {
+				log, _ := os.ReadFile(s.path("log"))
+				return strings.Count(string(log), "Connection from")
+			}
+			before := connections()
+			p.opts.MaxConns = 8
 			want(t, p.Conn(e))
+			p.opts.MaxConns = 1
+			if connections() != before {
+				t.Error("another connection was begun")
+			}
 			if n := links(p, e); n != 1 || shellOf(p, e) != nil {
 				t.Errorf("%d connections; the shell is kept: %t", n, shellOf(p, e) != nil)
 			}
@@ -310,6 +321,44 @@ func TestShellFallback(t *testing.T) {
 			}
 			if shellOf(p, e) != nil {
 				t.Error("there is a persistent shell")
+			}
+			wantSlots(t, p, e)
+		})
+	}
+	t.Run("the loop hangs", func(t *testing.T) {
+		t.Parallel()
+		e := startServer(t, `ForceCommand read -r n; text=$(head -c $n); case $text in *fleet_lines*) exec sleep 600 ;; esac; eval "$text"`).endpoint()
+		p := newPool(t, Options{})
+		poll(t, p, e)
+		if _, err := runFor(t, p, e, 2*time.Second, ":"); err == nil {
+			t.Error("it does not hang")
+		}
+		poll(t, p, e) // it has cost one call
+		r := p.route(routeKey{Endpoint: e})
+		r.mu.Lock()
+		r.shellless = time.Now() // the host has been mended
+		r.mu.Unlock()
+		if _, err := runFor(t, p, e, 2*time.Second, ":"); err == nil {
+			t.Error("a persistent shell is never tried again")
+		}
+	})
+	for name, filter := range map[string]string{
+		"standard error comes slowly":     `while IFS= read -r l; do echo "$l"; sleep 2; done >&2`,
+		"standard error is held back":     `{ IFS= read -r l; echo "$l"; x=$(cat); echo "$x"; } >&2`,
+		"standard error is not held back": `cat >&2`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := startServer(t, `ForceCommand { sh -c "$SSH_ORIGINAL_COMMAND" 2>&1 >&3 3>&- | `+filter+` 3>&-; } 3>&1`).endpoint()
+			p := newPool(t, Options{})
+			for range 2 {
+				res, err := p.Conn(e).Run(within(t, time.Minute), Script{Text: "echo ok; for i in 1 2 3 4; do echo $i >&2; done", Repeatable: true})
+				if err != nil || string(res.Stdout) != "ok\n" || string(res.Stderr) != "1\n2\n3\n4\n" {
+					t.Errorf("got %q, %q, %v", res.Stdout, res.Stderr, err)
+				}
+			}
+			if (shellOf(p, e) == nil) != strings.HasSuffix(name, "is held back") {
+				t.Errorf("a persistent shell: %t", shellOf(p, e) != nil)
 			}
 			wantSlots(t, p, e)
 		})
