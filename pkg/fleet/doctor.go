@@ -146,7 +146,7 @@ func (f *Fleet) examine(ctx context.Context, g group, emit func(Report)) {
 func (f *Fleet) runDoctor(ctx context.Context, g group) (examined, error) {
 	s := newDoctorScript(g)
 	began := time.Now()
-	res, err := f.conns.Conn(g.endpoint).Run(ctx, transport.Script{Text: s.sections.Script(), Repeatable: true})
+	res, err := f.conns.Conn(g.endpoint).Run(ctx, transport.Script{Text: s.sections.Script(), Repeatable: true, Alone: true})
 	if err != nil {
 		return examined{}, err
 	}

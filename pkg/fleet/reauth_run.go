@@ -78,7 +78,7 @@ func (r *reauthing) failed(doing string, err error) error {
 // ask has the client on the host answer, in that environment.
 func (r *reauthing) ask(ctx context.Context, token Token, environment, arguments string, into any) (code int, err error) {
 	nonce := initNonce()
-	res, err := r.f.conn(r.h).Run(ctx, transport.Script{Text: askClient(r.h, nonce, token, environment, arguments), Repeatable: true})
+	res, err := r.f.conn(r.h).Run(ctx, transport.Script{Text: askClient(r.h, nonce, token, environment, arguments), Repeatable: true, Alone: true})
 	if err != nil {
 		return 0, r.failed("asking the client there", err)
 	}

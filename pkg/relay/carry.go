@@ -20,7 +20,7 @@ const errAsked = "another terminal is being asked"
 // run then.
 func (s *Server) carry(ctx context.Context, c *caller, script string, who *transport.Person) (res transport.Result, n notices, refused string, err error) {
 	r := c.request
-	sc := transport.Script{Text: script, Repeatable: r.Repeatable, Finish: r.Finish}
+	sc := transport.Script{Text: script, Repeatable: r.Repeatable, Alone: r.Alone, Finish: r.Finish}
 	// A connection that was made without asking serves all. One that a person had to
 	// answer for serves those who can be asked alone, as it would without a server.
 	for _, attended := range []bool{false, true} {

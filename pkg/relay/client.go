@@ -147,7 +147,7 @@ func (c *Client) connect(ctx context.Context, s transport.Script, e transport.En
 	}
 	dir, _ := os.Getwd()
 	r := request{
-		Endpoint: e, Repeatable: s.Repeatable, Finish: s.Finish, Person: c.person, Attended: who.Ask != nil, Dir: []byte(dir),
+		Endpoint: e, Repeatable: s.Repeatable, Alone: s.Alone, Finish: s.Finish, Person: c.person, Attended: who.Ask != nil, Dir: []byte(dir),
 	}
 	for _, kv := range os.Environ() {
 		r.Env = append(r.Env, []byte(kv))

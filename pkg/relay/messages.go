@@ -22,6 +22,7 @@ type hello struct {
 type request struct {
 	Endpoint   transport.Endpoint `json:"endpoint"`
 	Repeatable bool               `json:"repeatable,omitempty"`
+	Alone      bool               `json:"alone,omitempty"`
 	Finish     bool               `json:"finish,omitempty"`
 	Person     string             `json:"person"`             // the calling process
 	Attended   bool               `json:"attended,omitempty"` // it can ask

@@ -16,9 +16,14 @@ type Script struct {
 	// Repeatable is whether it does no harm to run Text twice. If the
 	// connection, or its shell, dies under it, it is then run once more, silently.
 	// Where such scripts follow each other, one shell process may run them, each in
-	// a subshell: $$ is then the same for all, and what one leaves printing in the
-	// background may show in the output of the next.
+	// a subshell: $$ is then the same for all. Such a script must leave nothing
+	// running that holds its output: what that prints shows in the output of the
+	// next, and it may be ended with it.
 	Repeatable bool
+	// Alone is whether Text has a shell of its own even so: for one that starts
+	// programs which may leave something running, a login shell among them, or that
+	// holds a secret, which the memory of a shell that stays would keep.
+	Alone bool
 	// Finish is whether Text, once it has begun, is to run to its end even if
 	// the caller goes: killed, cut off or out of time. That is for work which
 	// must not be left half done, and which ends by itself: the host gives it a

@@ -36,38 +36,52 @@ func (c *sshConn) abandon(ch *channel, fr *frames) {
 	c.pool.endScript(func() {
 		ctx, cancel := context.WithTimeout(c.pool.ctx, endDeadline)
 		defer cancel()
-		defer ch.finish()
 		ch.link.verifySoon()
-		ch.leave()
-		// A lasting shell may have stopped for good before it took the script. It is
-		// known from those before.
-		early := !fr.begun() && !ch.id.known()
-		if early {
-			// Where the signal is passed on, the script does not even begin.
-			_ = ch.Signal(ssh.SIGTERM)
-			if !isClosed(fr.fed) {
-				return // of a part, the host runs nothing
-			}
-			// Its process id may be on its way, or a start-up file still be running.
-			select {
-			case <-fr.stdout.began:
-			case <-ch.over:
-			case <-ctx.Done():
-			}
-		}
-		ch.wait(ctx, 2*killGrace)
-		id := fr.run()
-		if ch.id.known() {
-			id = ch.id
-		}
-		switch {
-		case isClosed(ch.over) && !early:
-		case id.known():
-			_, _, _ = c.runOnce(ctx, Script{Text: killScript(id)}, closeChannel)
-		default:
-			_ = ch.Signal(ssh.SIGKILL)
-		}
+		c.end(ctx, ch, fr)
 	})
+}
+
+// endStill is abandon where the connection has just shown that it lives.
+func (c *sshConn) endStill(ch *channel, fr *frames) {
+	c.route.forgetShell(ch)
+	c.pool.endScript(func() {
+		ctx, cancel := context.WithTimeout(c.pool.ctx, endDeadline)
+		defer cancel()
+		c.end(ctx, ch, fr)
+	})
+}
+
+func (c *sshConn) end(ctx context.Context, ch *channel, fr *frames) {
+	defer ch.finish()
+	ch.leave()
+	// A lasting shell may have stopped for good before it took the script. It is
+	// known from those before.
+	early := !fr.begun() && !ch.id.known()
+	if early {
+		// Where the signal is passed on, the script does not even begin.
+		_ = ch.Signal(ssh.SIGTERM)
+		if !isClosed(fr.fed) {
+			return // of a part, the host runs nothing
+		}
+		// Its process id may be on its way, or a start-up file still be running.
+		select {
+		case <-fr.stdout.began:
+		case <-ch.over:
+		case <-ctx.Done():
+		}
+	}
+	ch.wait(ctx, 2*killGrace)
+	id := fr.run()
+	if ch.id.known() {
+		id = ch.id
+	}
+	switch {
+	case isClosed(ch.over) && !early:
+	case id.known():
+		_, _, _ = c.runOnce(ctx, Script{Text: killScript(id)}, closeChannel)
+	default:
+		_ = ch.Signal(ssh.SIGKILL)
+	}
 }
 
 // closeChannel is the abandon of scripts that end others.

@@ -166,6 +166,16 @@ func (f *frameReader) numbers(n int) ([]int, bool) {
 	return got, true
 }
 
+// torn is how many bytes have come of a frame that is begun and not complete, or -1.
+func (f *frameReader) torn() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.phase != inFrame && f.phase != readingCode {
+		return -1
+	}
+	return len(f.buf)
+}
+
 func (f *frameReader) fail(err error) {
 	if f.phase != frameFailed {
 		f.phase, f.err = frameFailed, err

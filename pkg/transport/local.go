@@ -72,15 +72,21 @@ func (c *localConn) Run(ctx context.Context, s Script) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{}, contextError(ctx, e, "starting", false)
 	}
-	repeatable := s.Repeatable && !s.Finish
+	repeatable := s.sharesShell()
 	if repeatable {
 		if g := c.pool.local.take(); g != nil {
 			g.give(s)
-			res, aerr := c.runOn(ctx, g, s)
-			if aerr == nil {
-				return res, nil
+			var aerr *Error
+			if g.begins(ctx, wakeTime(ctx)) {
+				var res Result
+				if res, aerr = c.runOn(ctx, g, s); aerr == nil {
+					return res, nil
+				}
+			} else { // it was stopped
+				c.pool.local.forget(g)
+				c.pool.endScript(g.kill)
 			}
-			if !isClosed(g.over) || ctx.Err() != nil {
+			if aerr != nil && (!isClosed(g.over) || ctx.Err() != nil) {
 				return Result{}, aerr
 			}
 			// The shell was ended, maybe by the script: one of its own tells.
@@ -127,7 +133,7 @@ func (c *localConn) runOn(ctx context.Context, g *localShell, s Script) (Result,
 		c.pool.endScript(g.kill)
 		return Result{}, aerr
 	}
-	if _, ready := g.answered(ctx); s.Repeatable && !c.pool.local.ran(g, ready) {
+	if _, ready := g.answered(ctx); s.sharesShell() && !c.pool.local.ran(g, ready) {
 		g.leave()
 	}
 	return res, nil

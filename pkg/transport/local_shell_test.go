@@ -5,6 +5,8 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -34,6 +36,10 @@ func TestLocalShell(t *testing.T) {
 			t.Error("two scripts at once in one shell")
 		}
 		succeed(t, p, e)
+		res, err := p.Conn(e).Run(within(t, time.Minute), Script{Text: "echo $$", Repeatable: true, Alone: true})
+		if err != nil || strings.TrimSpace(string(res.Stdout)) == strconv.Itoa(shell) {
+			t.Errorf("a script that is to be alone had the persistent shell; %v", err)
+		}
 		if res, err := p.Conn(e).Run(within(t, time.Minute), Script{Text: "rm " + file}); err != nil || res.ExitCode != 0 {
 			t.Fatalf("%+v, %v", res, err)
 		}
@@ -87,6 +93,10 @@ func TestLocalShell(t *testing.T) {
 		t.Parallel()
 		p := polled(t, Options{}, e)
 		shell := shellID(t, p, e)
+		_ = syscall.Kill(shell, syscall.SIGSTOP)
+		poll(t, p, e)
+		wantGroupGone(t, shell)
+		shell = shellID(t, p, e)
 		_ = syscall.Kill(shell, syscall.SIGSTOP)
 		_ = p.Close()
 		if alive(shell) {

@@ -5,9 +5,13 @@ import (
 	"strings"
 )
 
-// loopScript makes a shell run one script after another: see request. A poll so
-// costs one round trip and not three, and the host neither a child of sshd nor a
-// login shell with its start-up files.
+// loopScript makes a shell run text, and then one script after another: see
+// request. A poll so costs one round trip and not three, and the host neither a
+// child of sshd nor a login shell with its start-up files.
+//
+// Text stands within, and nothing may be sent behind it before its answer has come:
+// head is mostly written over stdio (busybox, the BSDs, macOS), and then takes from
+// the pipe what follows the bytes that it was asked for.
 //
 // The script runs in a subshell, so that nothing it does to its shell reaches the
 // next one. The watchdog beside it is that of a single script: only a process that
@@ -20,7 +24,11 @@ import (
 // carry scripts into environments. Bash's read would mind TMOUT. A syntax error
 // ends most shells there and then, and the others by fleet_whole; behind the eval
 // there must be no ||, or a script's set -e does nothing.
-const loopScript = "{\n" + pathPrologue + groupPrologue + `unset TMOUT fleet_head fleet_nonce fleet_lines fleet_size fleet_line fleet_text fleet_whole fleet_watchdog
+func loopScript(nonce, text string) string {
+	return loopHead + "fleet_nonce=" + nonce + "\n" + inLoop(text) + loopTail
+}
+
+const loopHead = "{\n" + optionPrologue + pathPrologue + groupPrologue + `unset TMOUT fleet_head fleet_nonce fleet_lines fleet_size fleet_line fleet_text fleet_whole fleet_watchdog
 fleet_head=$(command -v head)
 fleet_begin() {
 printf '%s%s %s\n' "${fleet_nonce}b" "$$" "$fleet_group" || exit 255
@@ -32,7 +40,9 @@ fleet_whole=1
 printf '%s%s\n' "${fleet_nonce}e" "$1"
 printf '%s%s\n' "${fleet_nonce}e" "$1" >&2
 }
-while read -r fleet_nonce fleet_lines fleet_size; do
+`
+
+const loopTail = `while read -r fleet_nonce fleet_lines fleet_size; do
 fleet_text=
 while [ "$fleet_lines" -gt 0 ]; do
 IFS= read -r fleet_line || exit 0
@@ -60,11 +70,16 @@ const inlineSize = 1 << 10
 // plain text does, in which there is nothing for a shell's read to mistake. What
 // frameScript says of the braces holds here too.
 func request(nonce, text string) string {
-	text = "{\nfleet_begin\n(\nunset fleet_nonce fleet_text\n" + text + "\n) </dev/null\nfleet_end $?\n}\n"
+	text = "{\n" + inLoop(text) + "}\n"
 	if len(text) <= inlineSize && isPlain(text) {
 		return fmt.Sprintf("%s %d 0\n%s", nonce, strings.Count(text, "\n"), text)
 	}
 	return fmt.Sprintf("%s 0 %d\n%s", nonce, len(text), text)
+}
+
+// inLoop is what the loop does for one script.
+func inLoop(text string) string {
+	return "fleet_begin\n(\nunset fleet_nonce fleet_text\n" + text + "\n) </dev/null\nfleet_end $?\n"
 }
 
 // isPlain is whether text is of printable ASCII, tabs and line feeds alone.

@@ -1,9 +1,11 @@
 package transport
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,6 +18,8 @@ type loopIn struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out [2]stream
+
+	looping bool
 }
 
 func startLoop(t *testing.T, shell string, env ...string) *loopIn {
@@ -37,7 +41,6 @@ func startLoop(t *testing.T, shell string, env ...string) *loopIn {
 		_ = l.in.Close()
 		_ = l.cmd.Wait()
 	})
-	l.send(sized(loopScript))
 	return l
 }
 
@@ -51,7 +54,12 @@ func (l *loopIn) give(text string) *frames {
 	fr := newFrames()
 	l.out[0].pass(fr.stdout)
 	l.out[1].pass(fr.stderr)
-	l.send(request(fr.nonce, text))
+	if l.looping {
+		l.send(request(fr.nonce, text))
+	} else {
+		l.looping = true
+		l.send(sized(loopScript(fr.nonce, text)))
+	}
 	return fr
 }
 
@@ -94,7 +102,8 @@ func TestLoopInShells(t *testing.T) {
 			t.Parallel()
 			t.Run("one after another", func(t *testing.T) {
 				// In bash, read gives up after TMOUT seconds, which the loop must not.
-				l := startLoop(t, shell, "TMOUT=1", "fleet_text=carried", "fleet_nonce=carried")
+				l := startLoop(t, shell, "TMOUT=1", "SHELLOPTS=braceexpand:errexit:nounset", "fleet_text=carried", "fleet_nonce=carried")
+				l.run(":")
 				for range 2 {
 					_ = exec.Command("sleep", "2").Run() // while the loop is idle
 					for _, tc := range []struct {
@@ -123,6 +132,14 @@ func TestLoopInShells(t *testing.T) {
 				}
 				_ = l.in.Close()
 				l.wantEnd(0)
+			})
+			t.Run("a head that reads on", func(t *testing.T) {
+				l := startLoop(t, shell, "PATH="+headThatReadsOn(t)+":"+os.Getenv("PATH"))
+				for i, before := range []string{"", long, "", long + "# é\n", ""} {
+					if res := l.run(before + fmt.Sprint("echo ", i)); string(res.Stdout) != fmt.Sprint(i, "\n") || len(res.Stderr) != 0 {
+						t.Errorf("the script %d: got %q, %q", i, res.Stdout, res.Stderr)
+					}
+				}
 			})
 			t.Run("a caller who leaves", func(t *testing.T) {
 				l := startLoop(t, shell)
@@ -160,6 +177,17 @@ func TestLoopInShells(t *testing.T) {
 			})
 		})
 	}
+}
+
+// headThatReadsOn gives a folder with a head that takes all that is there, as one
+// written over stdio does.
+func headThatReadsOn(t *testing.T) string {
+	dir := t.TempDir()
+	text := "#!/bin/sh\n/usr/bin/head \"$@\" || exit\ntimeout 0.2 dd bs=4096 count=1 of=/dev/null 2>/dev/null\nexit 0\n"
+	if err := os.WriteFile(filepath.Join(dir, "head"), []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // plain is what is sent in lines.

@@ -13,6 +13,11 @@ import (
 // make another one.
 const growPause = 5 * time.Second
 
+// givePause is how long a caller waits for the slot of a shell that gives way, a
+// round trip mostly, before it makes a connection: a login that is broken off shows
+// in the host's log, and may count against us there.
+const givePause = time.Second
+
 // routeKey is an endpoint and the way to it. jump overrides ProxyJump, for the
 // hops of a chain.
 type routeKey struct {
@@ -30,10 +35,10 @@ type route struct {
 	dial      *dialing      // the one under way, or nil
 	changed   chan struct{} // closed and replaced when a slot or a link is gained or lost
 	growAfter time.Time
-	warned    bool     // the settings that are not acted on were named
-	runs      int      // repeatable scripts that were run
-	shell     *channel // the persistent shell, or nil
-	shellless bool     // what runs scripts here does not run one after another
+	warned    bool      // the settings that are not acted on were named
+	runs      int       // repeatable scripts that were run
+	shell     *channel  // the persistent shell, or nil
+	shellless time.Time // until then, what runs scripts here is held not to run one after another
 }
 
 // dialing is a connection in the making. It belongs to nobody in particular: it
@@ -57,7 +62,8 @@ func (d *dialing) doing(what string) { d.stage.Store(&what) }
 // acquire gives a link with a channel slot on it, or, with slot false, a link
 // to forward through. The caller gives it back with put.
 func (r *route) acquire(ctx context.Context, slot bool) (*link, *Error) {
-	var mine *dialing // the dial that counts this caller
+	var mine *dialing          // the dial that counts this caller
+	var given <-chan time.Time // until then, a shell that gave way may leave its slot
 	defer func() {
 		r.mu.Lock()
 		r.leave(mine)
@@ -76,15 +82,15 @@ func (r *route) acquire(ctx context.Context, slot bool) (*link, *Error) {
 			}
 			return ln, nil
 		}
-		if slot {
-			r.dropShell()
+		if slot && r.dropShell() {
+			given = time.After(givePause)
 		}
 		if ctx.Err() != nil {
 			r.mu.Unlock()
 			return nil, contextError(ctx, r.key.Endpoint, mine.what(), false)
 		}
 		live := r.usable()
-		if r.dial == nil && r.standing() < r.pool.opts.MaxConns && (live == 0 || time.Now().After(r.growAfter)) {
+		if r.dial == nil && given == nil && r.standing() < r.pool.opts.MaxConns && (live == 0 || time.Now().After(r.growAfter)) {
 			r.startDial(ctx)
 		}
 		if r.dial != mine {
@@ -105,6 +111,8 @@ func (r *route) acquire(ctx context.Context, slot bool) (*link, *Error) {
 		case <-aside(ctx):
 			return nil, &Error{Kind: KindCanceled, Endpoint: r.key.Endpoint, Err: ErrAside, Hint: stoppedHint(false)}
 		case <-changed:
+		case <-given:
+			given = nil
 		case <-dialed:
 			r.mu.Lock()
 			live, outdated := r.usable(), mine.outdated

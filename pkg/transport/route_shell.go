@@ -1,12 +1,19 @@
 package transport
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // shellAfter is how many repeatable scripts an endpoint has run when the next one
 // starts a shell that stays: who has asked twice will ask again. A program that
 // asks once so pays for nothing that it does not use, and the start costs the
 // second script what a channel of its own would.
 const shellAfter = 1
+
+// shelllessFor is how long an endpoint goes without a persistent shell that had none
+// to give: an accident may look the same.
+const shelllessFor = 10 * time.Minute
 
 // A channel whose shell runs loopScript is its route's one persistent shell.
 //
@@ -24,7 +31,7 @@ func (r *route) takeShell() *channel {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	ch := r.shell
-	if ch == nil || !ch.idle || ch.link.suspect || isClosed(ch.over) {
+	if ch == nil || !ch.idle || ch.link.suspect || isClosed(ch.over) || !slices.Contains(r.links, ch.link) {
 		return nil
 	}
 	ch.idle = false
@@ -37,7 +44,7 @@ func (r *route) takeShell() *channel {
 func (r *route) keepShell(ch *channel) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.runs < shellAfter || r.shellless || ch.link.used >= ch.link.limit {
+	if r.runs < shellAfter || time.Now().Before(r.shellless) || ch.link.used >= ch.link.limit {
 		return false
 	}
 	if r.shell != nil && r.shell.link.suspect {
@@ -57,7 +64,7 @@ func (r *route) ran(ch *channel, whole, ready bool) bool {
 	defer r.mu.Unlock()
 	r.runs++
 	if !whole {
-		r.shellless = true
+		r.shellless = time.Now().Add(shelllessFor)
 	}
 	if r.shell != ch {
 		return false
@@ -86,18 +93,21 @@ func (r *route) forgetShell(ch *channel) {
 func (r *route) noShell() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.shellless = true
+	r.shellless = time.Now().Add(shelllessFor)
 }
 
-// dropShell makes room for a caller who needs a channel of its own. It is called
-// with mu held.
-func (r *route) dropShell() {
-	if ch := r.shell; ch != nil && ch.idle {
-		r.shell = nil
-		ch.idle = false
-		ch.link.used++ // until release
-		ch.finish()
+// dropShell makes room for a caller who needs a channel of its own, which is
+// whether there is a shell to give way. It is called with mu held.
+func (r *route) dropShell() bool {
+	ch := r.shell
+	if ch == nil || !ch.idle {
+		return false
 	}
+	r.shell = nil
+	ch.idle = false
+	ch.link.used++ // until release
+	ch.finish()
+	return !ch.link.suspect
 }
 
 // release gives back the slot of a channel that is over.

@@ -14,6 +14,10 @@ const pathPrologue = `PATH="${PATH:-/usr/local/bin:/usr/bin:/bin}:/opt/homebrew/
 export PATH
 `
 
+// optionPrologue undoes what bash, as sh, takes from SHELLOPTS in the account's
+// environment: a script that fails would not reach its closing marks.
+const optionPrologue = "set +eu\n"
+
 // newNonce gives 128 random bits in hexadecimal.
 func newNonce() string {
 	var b [16]byte
@@ -104,7 +108,7 @@ func frameScript(nonce string, s Script) string {
 		grace = finishGrace
 	}
 	var b strings.Builder
-	b.WriteString("{\n" + pathPrologue + groupPrologue)
+	b.WriteString("{\n" + optionPrologue + pathPrologue + groupPrologue)
 	fmt.Fprintf(&b, "printf '%%s%%s %%s\\n' %sb \"$$\" \"$fleet_group\" || exit 255\nprintf '%%s%%s %%s\\n' %sb \"$$\" \"$fleet_group\" >&2\n", nonce, nonce)
 	fmt.Fprintf(&b, watchdog, grace)
 	b.WriteString("(\n:\n" + s.Text)

@@ -22,6 +22,9 @@ type shell struct {
 	id      runID   // known once a script was answered
 }
 
+// sharesShell is whether s may run in a persistent shell.
+func (s Script) sharesShell() bool { return s.Repeatable && !s.Alone && !s.Finish }
+
 // piece is text for a shell's standard input.
 type piece struct {
 	text string
@@ -37,7 +40,7 @@ func (sh *shell) give(s Script) *frames {
 		text = sized(frameScript(fr.nonce, s))
 	case !sh.looping:
 		sh.looping = true
-		text = sized(loopScript) + request(fr.nonce, s.Text)
+		text = sized(loopScript(fr.nonce, s.Text))
 	default:
 		text = request(fr.nonce, s.Text)
 	}
@@ -78,6 +81,7 @@ func (sh *shell) await(ctx context.Context) bool {
 		printed = nil
 	}
 	var late <-chan time.Time
+	had := -1
 	for {
 		select {
 		case <-sh.frames.settled:
@@ -85,7 +89,11 @@ func (sh *shell) await(ctx context.Context) bool {
 		case <-sh.over:
 			return true
 		case <-late:
-			return true
+			now := sh.frames.stderr.torn()
+			if now <= had {
+				return true
+			}
+			had, late = now, time.After(drainGrace) // more of it comes, late
 		case <-ctx.Done():
 			return false
 		case <-printed:
@@ -94,6 +102,33 @@ func (sh *shell) await(ctx context.Context) bool {
 		}
 	}
 }
+
+// begins waits up to d for the script to begin, which is whether there is nothing
+// left to wait for here.
+func (sh *shell) begins(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-sh.frames.stdout.began:
+	case <-sh.frames.settled:
+	case <-sh.over:
+	case <-ctx.Done():
+	case <-t.C:
+		return false
+	}
+	return true
+}
+
+// wakeTime is how long a shell that was idle may take to begin a script.
+func wakeTime(ctx context.Context) time.Duration {
+	if end, ok := ctx.Deadline(); ok {
+		return min(maxWake, time.Until(end)/4)
+	}
+	return maxWake
+}
+
+// maxWake is generous: what it is beyond costs a repeatable script another shell.
+const maxWake = 2 * time.Second
 
 // feed passes scripts on, and the news that they are not wanted any more: the end
 // of the input. It ends at the latest with the shell.

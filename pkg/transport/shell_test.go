@@ -1,9 +1,9 @@
 package transport
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -116,7 +116,7 @@ func TestShell(t *testing.T) {
 		eventually(t, "who has asked once leaves no shell", func() bool { return len(s.shells()) == 0 })
 		p = polled(t, Options{}, e)
 		shell := shellID(t, p, e)
-		for _, script := range []Script{{Text: "echo $$"}, {Text: "echo $$", Repeatable: true, Finish: true}} {
+		for _, script := range []Script{{Text: "echo $$"}, {Text: "echo $$", Repeatable: true, Finish: true}, {Text: "echo $$", Repeatable: true, Alone: true}} {
 			res, err := p.Conn(e).Run(within(t, time.Minute), script)
 			if err != nil || strings.TrimSpace(string(res.Stdout)) == strconv.Itoa(shell) {
 				t.Errorf("%+v had the persistent shell; %v", script, err)
@@ -151,6 +151,35 @@ func TestShell(t *testing.T) {
 			t.Errorf("the shell has not come back: %d, not %d", got, shell)
 		}
 		eventually(t, "the other shell is gone", func() bool { return slices.Equal(s.shells(), []int{shell}) })
+	})
+	t.Run("of a connection that was given up", func(t *testing.T) {
+		t.Parallel()
+		e := startServer(t).endpoint()
+		p := polled(t, Options{}, e)
+		r := p.route(routeKey{Endpoint: e})
+		r.mu.Lock()
+		ln := r.links[0]
+		r.mu.Unlock()
+		// What watch does, before it closes the connection.
+		if !r.dropIdle(ln, 0) {
+			t.Fatal("the connection is in use")
+		}
+		if r.takeShell() != nil {
+			t.Error("its shell is taken")
+		}
+		poll(t, p, e)
+	})
+	t.Run("of a head that reads on", func(t *testing.T) {
+		t.Parallel()
+		e := startServer(t, "SetEnv SHLVL=2 PATH="+headThatReadsOn(t)+":"+os.Getenv("PATH")).endpoint()
+		p := polled(t, Options{}, e)
+		shell := shellID(t, p, e)
+		for _, before := range []string{"", "#" + strings.Repeat("x", inlineSize) + "\n"} {
+			res, err := p.Conn(e).Run(within(t, time.Minute), Script{Text: before + "command -v head; echo $$", Repeatable: true})
+			if err != nil || !strings.HasSuffix(string(res.Stdout), fmt.Sprint("001/head\n", shell, "\n")) {
+				t.Errorf("got %q, %v", res.Stdout, err)
+			}
+		}
 	})
 	t.Run("ends with its pool, and with an idle connection", func(t *testing.T) {
 		t.Parallel()
@@ -235,7 +264,8 @@ func TestShellRoom(t *testing.T) {
 	} {
 		t.Run("gives way to "+name, func(t *testing.T) {
 			t.Parallel()
-			e := startServer(t, "MaxSessions 1").endpoint()
+			s := startServer(t, "MaxSessions 1")
+			e := s.endpoint()
 			var p *Pool
 			eventually(t, "it has the only channel", func() bool {
 				// sshd may take a while to find that the first script's is free.
@@ -245,7 +275,17 @@ func TestShellRoom(t *testing.T) {
 				poll(t, p, e)
 				return shellOf(p, e) != nil
 			})
+			connections := func() int {
+				log, _ := os.ReadFile(s.path("log"))
+				return strings.Count(string(log), "Connection from")
+			}
+			before := connections()
+			p.opts.MaxConns = 8
 			want(t, p.Conn(e))
+			p.opts.MaxConns = 1
+			if connections() != before {
+				t.Error("another connection was begun")
+			}
 			if n := links(p, e); n != 1 || shellOf(p, e) != nil {
 				t.Errorf("%d connections; the shell is kept: %t", n, shellOf(p, e) != nil)
 			}
@@ -256,50 +296,4 @@ func TestShellRoom(t *testing.T) {
 			wantSlots(t, p, e)
 		})
 	}
-}
-
-// TestShellFallback is the account that a persistent shell can't be had of, but a
-// script be run by.
-func TestShellFallback(t *testing.T) {
-	t.Parallel()
-	for name, command := range map[string]string{
-		"the loop is refused": `read -r n; text=$(head -c $n); case $text in *fleet_lines*) exit 1 ;; esac; eval "$text"`,
-		// Only the end of the channel tells that no more will come.
-		"standard error is lost":   `exec sh -c "$SSH_ORIGINAL_COMMAND" 2>/dev/null`,
-		"standard error is joined": `exec sh -c "$SSH_ORIGINAL_COMMAND" 2>&1`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := startServer(t, "ForceCommand "+command).endpoint()
-			p := newPool(t, Options{})
-			for i := range 4 {
-				res, err := p.Conn(e).Run(within(t, time.Minute), Script{Text: fmt.Sprint("echo ", i), Repeatable: true})
-				if err != nil || !bytes.Contains(res.Stdout, fmt.Append(nil, i, "\n")) {
-					t.Errorf("got %q, %v", res.Stdout, err)
-				}
-			}
-			if shellOf(p, e) != nil {
-				t.Error("there is a persistent shell")
-			}
-			wantSlots(t, p, e)
-		})
-	}
-	t.Run("standard error is lost later on", func(t *testing.T) {
-		t.Parallel()
-		s := startServer(t)
-		lose := s.path("lose")
-		s.stop()
-		s.config = []string{`ForceCommand [ -e ` + lose + ` ] && exec 2>/dev/null; exec sh -c "$SSH_ORIGINAL_COMMAND"`}
-		s.start()
-		e := s.endpoint()
-		p := newPool(t, Options{})
-		poll(t, p, e)
-		write(t, lose, "")
-		for range 2 {
-			res, err := p.Conn(e).Run(within(t, time.Minute), Script{Text: "echo ok", Repeatable: true})
-			if err != nil || string(res.Stdout) != "ok\n" {
-				t.Errorf("got %q, %v", res.Stdout, err)
-			}
-		}
-	})
 }

@@ -28,6 +28,7 @@ func TestFrameInShells(t *testing.T) {
 			{name: "waiting for all children", text: "sleep 0.1 & wait; echo done", out: "done\n"},
 			// In bash, read gives up after TMOUT seconds, which a watchdog must not.
 			{name: "a time limit for interactive shells", text: "sleep 2; echo done", out: "done\n", env: "TMOUT=1"},
+			{name: "options in the environment", text: "false; : $nothing_of_that_name; (exit 3)", code: 3, env: "SHELLOPTS=braceexpand:errexit:nounset"},
 			{name: "a caller who leaves a script that never finishes", text: "trap '' TERM; sleep 600; sleep 600", gone: true, finish: true},
 			{name: "a caller who leaves", text: "trap '' TERM; sleep 600; sleep 600", gone: true},
 		} {
