@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -54,9 +55,14 @@ func TestStatusBesideFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// of is the busy file of another process.
+	// of is the busy file of another process, that started when nothing did.
+	start := regexp.MustCompile(`"procStart":"[0-9]+"`)
+	if !start.Match(busy) {
+		t.Fatalf("no start time to change in %s", busy)
+	}
 	of := func(pid int) {
 		t.Helper()
+		busy := start.ReplaceAll(busy, []byte(`"procStart":"1"`))
 		name := strconv.Itoa(pid) + ".json"
 		mine := strings.TrimSuffix(filepath.Base(own), ".json")
 		write(filepath.Join(filepath.Dir(own), name), bytes.Replace(busy, []byte(`"pid":`+mine), []byte(`"pid":`+strconv.Itoa(pid)), 1))
@@ -77,7 +83,8 @@ func TestStatusBesideFiles(t *testing.T) {
 			}
 			of(ended.Process.Pid)
 		}, detect.Ready},
-		// The pane's own shell lives, but it started at another time than the file says.
+		// The pane's own shell lives, but it started at another time than the file says. Its
+		// own time will not do: the client may have started within the same tick.
 		{"a process id used anew", func() {
 			pid, err := strconv.Atoi(strings.TrimSpace(p.tmux("display-message", "-p", "-t", "=claude:", "#{pane_pid}")))
 			if err != nil {

@@ -118,7 +118,11 @@ func (l live) sends(f *fleet.Fleet, want step) {
 			return // a turn of its own would spoil the step
 		}
 		prompt := "SAY sent at " + want.name
-		if out, err := f.Send(l.t.Context(), l.h.Name, prompt, fleet.SendOptions{}); err != nil || out.Result != fleet.Accepted {
+		out, err := f.Send(l.t.Context(), l.h.Name, prompt, fleet.SendOptions{})
+		if out.Result == fleet.Refused && strings.Contains(out.Detail, "the screen changed after it was judged") {
+			out, err = f.Send(l.t.Context(), l.h.Name, prompt, fleet.SendOptions{}) // a notice came in between, as behind a start
+		}
+		if err != nil || out.Result != fleet.Accepted {
 			l.t.Errorf("%s: send: %s, %v", want.name, out.Result, err)
 		}
 		l.shows("● sent at " + want.name)

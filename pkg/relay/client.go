@@ -24,13 +24,13 @@ const (
 	// how long a caller goes without that, twice: one who was suspended finds its
 	// time over before it has looked.
 	aliveEvery    = time.Second
-	alivePatience = 2 * time.Second
+	alivePatience = 3 * time.Second
 	// cancelPatience is how long a caller whose time is over waits for what the
 	// server says of the call.
 	cancelPatience = time.Second
 	// greetPatience is how long a caller waits for a server to greet: one that is
 	// frozen must not cost a caller its own time.
-	greetPatience = 500 * time.Millisecond
+	greetPatience = 2 * time.Second
 	// offPause is how long a server that is of no use is left alone.
 	offPause = 30 * time.Second
 )

@@ -81,7 +81,7 @@ func agentOf(env []string) string {
 			continue
 		}
 		real, err := filepath.EvalSymlinks(name)
-		if err != nil {
+		if err != nil || !filepath.IsAbs(name) { // an empty one is none, and would be this folder
 			return ""
 		}
 		st, err := os.Stat(real)
