@@ -48,6 +48,9 @@ const (
 	// sendTries bounds how often a screen that changed between the look and the
 	// typing, or a link that broke before it, is met with a new look.
 	sendTries = 6
+	// calmWait is how long, at least, a screen that changes each time is met with new
+	// looks: a client draws notices for some seconds behind its start.
+	calmWait = 5 * time.Second
 	// lockWait bounds how long another sender is waited for.
 	lockWait = 20 * time.Second
 	// typeWait bounds each of the two waits of the sending script.
@@ -71,7 +74,7 @@ func (s *sending) run(ctx context.Context) error {
 			return failed(s.h.Name, "asking for the outcome", err)
 		}
 	}
-	locked := time.Now().Add(lockWait)
+	locked, calm := time.Now().Add(lockWait), time.Now().Add(calmWait)
 	for try := 1; ; try++ {
 		look := s.f.probeOne(ctx, s.h)
 		s.out.State, s.out.Rule = look.State, look.Rule
@@ -87,7 +90,7 @@ func (s *sending) run(ctx context.Context) error {
 			return s.refuse(ctx, err)
 		}
 		if !ready {
-			try = 0 // a step was taken, each of which is taken once
+			try, calm = 0, time.Now().Add(calmWait) // a step was taken, each of which is taken once
 			continue
 		}
 		how, err := s.typeIn(ctx, look)
@@ -104,7 +107,7 @@ func (s *sending) run(ctx context.Context) error {
 		case errors.Is(err, tmux.ErrLocked) && time.Now().Before(locked) && wait(ctx, pause):
 			try--
 			continue
-		case errors.Is(err, tmux.ErrChanged) && try < sendTries && wait(ctx, pause/4):
+		case errors.Is(err, tmux.ErrChanged) && (try < sendTries || time.Now().Before(calm)) && wait(ctx, pause/2):
 			continue
 		case how == tmux.PastedUnknown:
 			return s.refuse(ctx, failed(s.h.Name, "sending", err))
