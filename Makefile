@@ -42,13 +42,13 @@ picture: setup build
 docs:
 	CLAUDE_FLEET_WRITE_DOCS=1 $(GO) test -count=1 -run '^TestDocs$$' ./pkg/fleet ./cmd/claude-fleet
 
-# -p 2: each package of tests runs clients of its own, of 200 MB and one core. Those
+# -p 1: each package of tests runs clients of its own, of 200 MB and one core. Those
 # of pkg/fleet run three at once on two cores by themselves (rigtest.MoreAtOnce).
 # -count=1: what is tested is the machine's sshd and tmux too, which no cache
 # knows of. The two longest go first.
 test: setup-test
 	$(GO) vet ./...
-	$(GO) test -race -count=1 -p 2 -timeout 85m ./pkg/fleet ./cmd/... ./...
+	$(GO) test -race -count=1 -p 1 -timeout 85m ./pkg/fleet ./cmd/... ./...
 
 setup:
 	@scripts/setup demo

@@ -37,7 +37,13 @@ func (p person) tmux(args ...string) string {
 // opens starts a session of that size with a command.
 func (p person) opens(session string, width, height int, command string) {
 	p.t.Helper()
-	p.tmux("new-session", "-d", "-s", session, "-x", strconv.Itoa(width), "-y", strconv.Itoa(height), command)
+	// A server whose last session has just been killed may be on its way out.
+	rigtest.Eventually(p.t, drawn, "a session "+session, func() (bool, string) {
+		ctx, cancel := context.WithTimeout(p.t.Context(), drawn)
+		defer cancel()
+		out, err := p.h.Tmux(ctx, "new-session", "-d", "-s", session, "-x", strconv.Itoa(width), "-y", strconv.Itoa(height), command)
+		return err == nil, fmt.Sprintf("%s, %v", out, err)
+	})
 }
 
 // keys presses keys, by tmux's names for them.

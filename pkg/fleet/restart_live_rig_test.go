@@ -40,6 +40,7 @@ func TestRestartLive(t *testing.T) {
 		{"BACKGROUND tail -f /dev/null", "1 shell", detect.Ready, "ready, in the background 1 shell", true},
 		{"ASK", "Postgres", detect.Gate, "gate at ", false},
 	} {
+		waitReady(t, f) // a conversation whose tool was ended may read busy for a moment once it is resumed
 		sends(t, f, c.prompt, fleet.SendOptions{}, fleet.Accepted)
 		p.shows(c.shows)
 		is(t, f, c.was, "")

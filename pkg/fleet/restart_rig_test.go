@@ -170,8 +170,8 @@ func TestRestartTimed(t *testing.T) {
 			r.restarts(plain, "started")
 		}},
 		{name: "another program, and wrappers", do: func(r report) {
+			r.p.opens("keep", 80, 24, "exec sh") // a server that ends takes no session
 			r.p.tmux("kill-session", "-t", "=claude")
-			r.p.opens("keep", 80, 24, "exec sh")
 			r.p.opens("claude", 120, 40, "exec cat")
 			r.spares(plain, "no client is known to run in its pane")
 			r.restarts(force, "ended what ran in the pane", "relaunched")

@@ -77,7 +77,12 @@ func TestFaults(t *testing.T) {
 		},
 			[]string{"submitted hello", "ended hello"}},
 
-		{"a digit answers the survey", one(fakeclient.Fault{On: fakeclient.OnStart, Survey: true}), func(b *bench) { b.shows("0: Dismiss"); b.keys("2"); b.keys("2", "Enter") },
+		{"a digit answers the survey", one(fakeclient.Fault{On: fakeclient.OnStart, Survey: true}), func(b *bench) {
+			b.shows("0: Dismiss")
+			b.keys("2")
+			b.eventually("the answer", func() bool { return len(b.events(fakeclient.Rated)) > 0 }) // both at once are a text
+			b.keys("2", "Enter")
+		},
 			[]string{"surveyed", "rated 2", "submitted 2"}},
 		{"a pasted digit too", one(fakeclient.Fault{On: fakeclient.OnStart, Survey: true}), func(b *bench) { b.shows("0: Dismiss"); b.paste("1"); b.keys("Enter") },
 			[]string{"surveyed", "rated 1"}},
