@@ -137,7 +137,7 @@ func TestNotSSH(t *testing.T) {
 		wantText(t, rerr.Hint, "another service", "Port")
 	})
 	t.Run("a command that is no SSH server", func(t *testing.T) {
-		rerr := refusal(t, newPool(t, Options{}), s.endpoint("ProxyCommand echo no such tunnel"), KindProxy)
+		rerr := refusal(t, newPool(t, Options{}), s.endpoint("ProxyCommand sh -c 'echo no such tunnel; read version'"), KindProxy)
 		wantText(t, rerr.Error(), "no such tunnel")
 	})
 	t.Run("lines before the greeting", func(t *testing.T) {
