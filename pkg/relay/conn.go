@@ -137,8 +137,7 @@ func (c *caller) serve(script string) {
 		_ = c.send(kindNotCarried, refusal{Why: "it is ending"})
 		return
 	}
-	var refused string
-	defer func() { s.end(refused == "") }()
+	defer s.end()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	c.alive.Store(time.Since(s.since).Nanoseconds())
@@ -159,8 +158,10 @@ func (c *caller) serve(script string) {
 	if c.request.Attended {
 		who.Ask = c.ask
 	}
-	res, notices, why, err := s.carry(ctx, c, script, who)
-	refused = why
+	res, notices, refused, err := s.carry(ctx, c, script, who)
+	if refused == "" {
+		s.count() // before its caller knows
+	}
 	te, failed := errors.AsType[*transport.Error](err)
 	switch {
 	case refused != "":

@@ -294,15 +294,19 @@ func (s *Server) begin() bool {
 	return true
 }
 
-// end counts its end; carried is whether it was run.
-func (s *Server) end(carried bool) {
+// end counts its end.
+func (s *Server) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.running--
-	if carried {
-		s.calls++
-	}
 	s.last = time.Now()
+}
+
+// count counts a call that was carried.
+func (s *Server) count() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls++
 }
 
 // info is what the server tells about itself.
