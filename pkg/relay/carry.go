@@ -18,9 +18,8 @@ const errAsked = "another terminal is being asked"
 
 // carry runs one script. refused is why the caller has to do it itself; nothing was
 // run then.
-func (s *Server) carry(ctx context.Context, c *caller, script string, who *transport.Person) (res transport.Result, n notices, refused string, err error) {
+func (s *Server) carry(ctx context.Context, c *caller, sc transport.Script, who *transport.Person) (res transport.Result, n notices, refused string, err error) {
 	r := c.request
-	sc := transport.Script{Text: script, Repeatable: r.Repeatable, Alone: r.Alone, Finish: r.Finish}
 	// A connection that was made without asking serves all. One that a person had to
 	// answer for serves those who can be asked alone, as it would without a server.
 	for _, attended := range []bool{false, true} {

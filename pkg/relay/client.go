@@ -147,7 +147,7 @@ func (c *Client) connect(ctx context.Context, s transport.Script, e transport.En
 	}
 	dir, _ := os.Getwd()
 	r := request{
-		Endpoint: e, Repeatable: s.Repeatable, Alone: s.Alone, Finish: s.Finish, Person: c.person, Attended: who.Ask != nil, Dir: []byte(dir),
+		Endpoint: e, Repeatable: s.Repeatable, Alone: s.Alone, Finish: s.Finish, Prelude: len(s.Prelude), Person: c.person, Attended: who.Ask != nil, Dir: []byte(dir),
 	}
 	for _, kv := range os.Environ() {
 		r.Env = append(r.Env, []byte(kv))
@@ -155,7 +155,7 @@ func (c *Client) connect(ctx context.Context, s transport.Script, e transport.En
 	_ = conn.SetWriteDeadline(time.Now().Add(2 * alivePatience))
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetWriteDeadline(time.Now()) })
 	defer stop()
-	if err := writeFrame(conn, kindRun, r, []byte(s.Text)); err != nil {
+	if err := writeFrame(conn, kindRun, r, []byte(s.Prelude), []byte(s.Text)); err != nil {
 		_ = conn.Close()
 		if ctx.Err() == nil {
 			c.leave()

@@ -92,8 +92,11 @@ func (s *Server) speak(c *net.UnixConn) (keep bool) {
 		}
 	case kindRun:
 		var r request
-		if fits && f.into(&r) == nil && !r.Endpoint.Local {
-			(&caller{server: s, conn: c, request: &r, open: map[int]chan answer{}, aside: make(chan struct{}), gone: make(chan struct{})}).serve(string(f.body))
+		if fits && f.into(&r) == nil && !r.Endpoint.Local && r.Prelude >= 0 && r.Prelude <= len(f.body) {
+			(&caller{server: s, conn: c, request: &r, open: map[int]chan answer{}, aside: make(chan struct{}), gone: make(chan struct{})}).serve(transport.Script{
+				Prelude: string(f.body[:r.Prelude]), Text: string(f.body[r.Prelude:]),
+				Repeatable: r.Repeatable, Alone: r.Alone, Finish: r.Finish,
+			})
 		}
 	}
 	return false
@@ -131,7 +134,7 @@ type answer struct {
 
 // serve runs the script and says what became of it. When the caller is gone, the
 // script is ended as if this process were the caller and went.
-func (c *caller) serve(script string) {
+func (c *caller) serve(script transport.Script) {
 	s := c.server
 	if !s.begin() {
 		_ = c.send(kindNotCarried, refusal{Why: "it is ending"})

@@ -18,12 +18,13 @@ type hello struct {
 	Place   place  `json:"place"`
 }
 
-// request is a call; its body is the script.
+// request is a call; its body is the script, behind its prelude.
 type request struct {
 	Endpoint   transport.Endpoint `json:"endpoint"`
 	Repeatable bool               `json:"repeatable,omitempty"`
 	Alone      bool               `json:"alone,omitempty"`
 	Finish     bool               `json:"finish,omitempty"`
+	Prelude    int                `json:"prelude,omitempty"`  // how many bytes of the body
 	Person     string             `json:"person"`             // the calling process
 	Attended   bool               `json:"attended,omitempty"` // it can ask
 	Env        [][]byte           `json:"env"`                // may be no text

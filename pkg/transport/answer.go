@@ -8,9 +8,17 @@ import (
 	"sync"
 )
 
+// whole is the script for a shell that runs no other.
+func (s Script) whole() string {
+	if s.Prelude == "" {
+		return s.Text
+	}
+	return s.Prelude + "\n" + s.Text
+}
+
 // checkScript refuses what no shell could be given.
 func checkScript(e Endpoint, s Script) *Error {
-	if strings.ContainsRune(s.Text, 0) {
+	if strings.ContainsRune(s.whole(), 0) {
 		return &Error{Kind: KindConfig, Endpoint: e, Err: errors.New("the script holds a NUL byte, which sh has no way to take"),
 			Hint: "leave the NUL out, or let printf make it on the host"}
 	}

@@ -29,8 +29,8 @@ const attachPrologue = pathPrologue + `if command -v infocmp >/dev/null 2>&1 && 
 
 // checkAttach is checkScript for Attach.
 func checkAttach(e Endpoint, s Script) *Error {
-	if len(s.Text) > maxAttachScript {
-		return &Error{Kind: KindConfig, Endpoint: e, Err: fmt.Errorf("the script is %d bytes long; on a terminal it may have %d", len(s.Text), maxAttachScript)}
+	if n := len(s.whole()); n > maxAttachScript {
+		return &Error{Kind: KindConfig, Endpoint: e, Err: fmt.Errorf("the script is %d bytes long; on a terminal it may have %d", n, maxAttachScript)}
 	}
 	return checkScript(e, s)
 }
@@ -101,7 +101,7 @@ func (c *sshConn) attach(ctx context.Context, s Script, t Terminal) (int, *Error
 		}
 		return nil
 	}
-	ch.run(commandString(attachPrologue + s.Text))
+	ch.run(commandString(attachPrologue + s.whole()))
 
 	gone := make(chan struct{})
 	input := copyInput(t.In, in, func() { close(gone) })

@@ -26,7 +26,7 @@ func (c *localConn) Attach(ctx context.Context, s Script, t Terminal) (int, erro
 	if ctx.Err() != nil {
 		return 0, contextError(ctx, e, "starting", false)
 	}
-	cmd := localCommand("-c", attachPrologue+s.Text)
+	cmd := localCommand("-c", attachPrologue+s.whole())
 	if t.File != nil {
 		if t.Term != "" {
 			cmd.Env = append(cmd.Env, "TERM="+t.Term)

@@ -13,6 +13,10 @@ type Script struct {
 	// input. It must hold no NUL. It reaches no argument list (save in Attach),
 	// so quoted text in it may be secret.
 	Text string
+	// Prelude is sh text that goes before Text. It only defines functions for it,
+	// under names that nobody else's have, and holds no secret: a shell that runs
+	// several scripts, see Repeatable, is given the same prelude once.
+	Prelude string
 	// Repeatable is whether it does no harm to run Text twice. If the
 	// connection, or its shell, dies under it, it is then run once more, silently.
 	// Where such scripts follow each other, one shell process may run them, each in

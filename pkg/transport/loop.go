@@ -24,8 +24,10 @@ import (
 // carry scripts into environments. Bash's read would mind TMOUT. A syntax error
 // ends most shells there and then, and the others by fleet_whole; behind the eval
 // there must be no ||, or a script's set -e does nothing.
-func loopScript(nonce, text string) string {
-	return loopHead + "fleet_nonce=" + nonce + "\n" + inLoop(text) + loopTail
+//
+// A prelude is run by the loop's own shell, and so is there for all that follow.
+func loopScript(nonce, prelude, text string) string {
+	return loopHead + Script{Prelude: prelude, Text: "fleet_nonce="}.whole() + nonce + "\n" + inLoop(text) + loopTail
 }
 
 const loopHead = "{\n" + optionPrologue + pathPrologue + groupPrologue + `unset TMOUT fleet_head fleet_nonce fleet_lines fleet_size fleet_line fleet_text fleet_whole fleet_watchdog
@@ -69,8 +71,8 @@ const inlineSize = 1 << 10
 // how many lines follow, and how many bytes if it does not come in lines. Only
 // plain text does, in which there is nothing for a shell's read to mistake. What
 // frameScript says of the braces holds here too.
-func request(nonce, text string) string {
-	text = "{\n" + inLoop(text) + "}\n"
+func request(nonce, prelude, text string) string {
+	text = "{\n" + Script{Prelude: prelude, Text: inLoop(text)}.whole() + "}\n"
 	if len(text) <= inlineSize && isPlain(text) {
 		return fmt.Sprintf("%s %d 0\n%s", nonce, strings.Count(text, "\n"), text)
 	}

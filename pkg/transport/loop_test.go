@@ -55,10 +55,10 @@ func (l *loopIn) give(text string) *frames {
 	l.out[0].pass(fr.stdout)
 	l.out[1].pass(fr.stderr)
 	if l.looping {
-		l.send(request(fr.nonce, text))
+		l.send(request(fr.nonce, "", text))
 	} else {
 		l.looping = true
-		l.send(sized(loopScript(fr.nonce, text)))
+		l.send(sized(loopScript(fr.nonce, "", text)))
 	}
 	return fr
 }
@@ -133,6 +133,31 @@ func TestLoopInShells(t *testing.T) {
 				_ = l.in.Close()
 				l.wantEnd(0)
 			})
+			t.Run("a prelude", func(t *testing.T) {
+				for _, first := range []string{"", "f() { echo one; }"} {
+					l := startLoop(t, shell)
+					for _, tc := range []struct{ prelude, text, out string }{
+						{first, ":", ""},
+						{"f() { echo one; }", "f", "one\n"},
+						{"", "f; f() { echo mine; }; f", "one\nmine\n"},
+						{"f() { echo two; }\n" + long + "g() { f; }", "g", "two\n"},
+						{"", "g", "two\n"},
+					} {
+						fr := newFrames()
+						l.out[0].pass(fr.stdout)
+						l.out[1].pass(fr.stderr)
+						text := request(fr.nonce, tc.prelude, tc.text)
+						if !l.looping {
+							l.looping, text = true, sized(loopScript(fr.nonce, tc.prelude, tc.text))
+						}
+						l.send(text)
+						<-fr.settled
+						if res, err := fr.answer(Endpoint{Local: true}, nil); err != nil || string(res.Stdout) != tc.out || len(res.Stderr) != 0 {
+							t.Errorf("%q with %.20q: %q, %q, %v", tc.text, tc.prelude, res.Stdout, res.Stderr, err)
+						}
+					}
+				}
+			})
 			t.Run("a head that reads on", func(t *testing.T) {
 				l := startLoop(t, shell, "PATH="+headThatReadsOn(t)+":"+os.Getenv("PATH"))
 				for i, before := range []string{"", long, "", long + "# é\n", ""} {
@@ -156,7 +181,7 @@ func TestLoopInShells(t *testing.T) {
 					l.run(":")
 					fr := newFrames()
 					l.out[0].pass(fr.stdout)
-					whole := request(fr.nonce, text)
+					whole := request(fr.nonce, "", text)
 					l.send(whole[:len(whole)-5])
 					_ = l.in.Close()
 					eventually(t, "the loop is over", func() bool { return !alive(l.cmd.Process.Pid) })
@@ -210,7 +235,7 @@ func TestRequest(t *testing.T) {
 		{":", true}, {plain(), true}, {strings.Repeat("x", inlineSize-100), true}, {strings.Repeat("x", inlineSize), false},
 		{"é", false}, {"\x01", false}, {"\x7f", false}, {"\r", false}, {"\xff", false},
 	} {
-		got := request("NONCE", tc.text)
+		got := request("NONCE", "", tc.text)
 		if !strings.HasPrefix(got, "NONCE ") || strings.HasPrefix(got, "NONCE 0 ") == tc.lines || !strings.Contains(got, "\n"+tc.text+"\n") {
 			t.Errorf("%.20q: %.40q", tc.text, got)
 		}

@@ -111,7 +111,7 @@ func frameScript(nonce string, s Script) string {
 	b.WriteString("{\n" + optionPrologue + pathPrologue + groupPrologue)
 	fmt.Fprintf(&b, "printf '%%s%%s %%s\\n' %sb \"$$\" \"$fleet_group\" || exit 255\nprintf '%%s%%s %%s\\n' %sb \"$$\" \"$fleet_group\" >&2\n", nonce, nonce)
 	fmt.Fprintf(&b, watchdog, grace)
-	b.WriteString("(\n:\n" + s.Text)
+	b.WriteString("(\n:\n" + s.whole())
 	// The shell would report the killed job on standard error.
 	b.WriteString("\n) </dev/null\nfleet_code=$?\n{ kill -s KILL \"$fleet_watchdog\"; wait \"$fleet_watchdog\"; } 2>/dev/null\n")
 	fmt.Fprintf(&b, "printf '%%s%%s\\n' %se \"$fleet_code\"\nprintf '%%s%%s\\n' %se \"$fleet_code\" >&2\nexit \"$fleet_code\"\n}\n", nonce, nonce)

@@ -18,6 +18,7 @@ type shell struct {
 
 	lasting bool    // it runs one script after another, see loopScript
 	looping bool    // it was told how
+	prelude string  // that it was given last
 	frames  *frames // of the script that it has
 	id      runID   // known once a script was answered
 }
@@ -34,15 +35,18 @@ type piece struct {
 // give hands s to the shell, which must have none, and gives its answer to be.
 func (sh *shell) give(s Script) *frames {
 	fr := newFrames()
-	text := ""
+	text, prelude := "", ""
+	if s.Prelude != sh.prelude && s.Prelude != "" {
+		prelude, sh.prelude = s.Prelude, s.Prelude
+	}
 	switch {
 	case !sh.lasting:
 		text = sized(frameScript(fr.nonce, s))
 	case !sh.looping:
 		sh.looping = true
-		text = sized(loopScript(fr.nonce, s.Text))
+		text = sized(loopScript(fr.nonce, prelude, s.Text))
 	default:
-		text = request(fr.nonce, s.Text)
+		text = request(fr.nonce, prelude, s.Text)
 	}
 	sh.frames = fr
 	sh.out[0].pass(fr.stdout)
