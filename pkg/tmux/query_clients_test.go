@@ -74,6 +74,8 @@ func TestQueryClients(t *testing.T) {
 		"three panes, known":       {[]string{"three"}, panes("three", three...), three, 1},
 		"three panes, two known":   {[]string{"three"}, panes("three", three[:2]...), three, 2},
 		"known before, now gone":   {[]string{"a", "b"}, panes("a", a, "%999"), []string{a, b}, 1},
+		"all known":                {[]string{"a", "b"}, Snapshot{Panes: append(panes("a", a).Panes, panes("b", b).Panes...)}, []string{a, b}, 1},
+		"all known, one gone":      {[]string{"a"}, panes("a", "%999", a), []string{a}, 2},
 		"known by another's pane":  {[]string{"a"}, panes("a", b), []string{a}, 2},
 		"another session is known": {[]string{"a"}, panes("b", b), []string{a}, 1},
 		"known of a missing one":   {[]string{"none", "a"}, panes("none", "%999"), []string{a}, 1},

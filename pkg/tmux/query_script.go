@@ -1,10 +1,9 @@
 package tmux
 
 import (
+	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
 // PanePIDs is the shell variable in which a query's fragment leaves the process
@@ -30,111 +29,106 @@ func (q Query) After(last Snapshot) Query {
 	return q
 }
 
-// pattern is what a case of the fragment compares a session's name with.
-func (q Query) pattern() string {
-	if q.all {
-		return "*"
-	}
-	return anyOf(q.sessions)
-}
+// Fragment is the sh text of the query.
+func (q Query) Fragment() string { return QueryPrelude + q.Call() }
 
-// anyOf is the pattern of a case that these words match.
-func anyOf(words []string) string {
-	if len(words) == 0 {
-		return "''"
-	}
-	return strings.Join(words, "|")
-}
-
-// asking are the commands that print the screen of a pane and what goes with it,
-// such as the cursor. The server runs them before it reads on from the pane: a
-// cursor of a moment ago would contradict the screen. The target stands in single
-// quotes. Of one that is missing the record names no pane.
-func (q Query) asking(target string) []string {
-	return []string{
-		"display-message -p -t '" + target + "' '" + q.nonce + " screen #{pane_id} #{cursor_x} #{cursor_y} #{pane_in_mode} #{alternate_on}'",
-		"capture-pane -p -e -t '" + target + "'",
-		"display-message -p '" + q.nonce + " end'",
-	}
-}
-
-// first gives the commands for the first client, the panes that it asks for by
-// name, and the sessions of which it asks for the pane in front.
-func (q Query) first() (commands, panes, fronts []string) {
-	list := func(kind string, fields ...string) string {
-		return "list-panes -a -F '" + q.nonce + "\t" + kind + "\t" + strings.Join(fields, "\t") + "'"
-	}
-	commands = []string{
-		"display-message -p '" + q.nonce + " server #{version}'",
-		list("list", "#{pane_pid}", "#{pane_id}", "#{pane_dead}.#{window_active}.#{pane_active}.#{?"+LaunchedOption+",1,0}", "#{session_name}"),
-		"display-message -p '" + q.nonce + " listed'",
-		list("pane", paneFormat...),
-		list("about", "#{pane_id}", "#{"+LaunchedOption+"}", "#{"+endedOption+"}", "#{"+noteOption+"}", "#{"+LockOption+"}", "#{pane_current_command}"),
-		list("path", "#{pane_id}", "#{pane_current_path}"),
-		list("title", "#{pane_id}", "#{pane_title}"),
-		"list-clients -F '" + q.nonce + "\tclient\t#{pane_id}\t#{client_created}\t#{client_activity}'",
-		"display-message -p '" + q.nonce + " done'",
-	}
+// Call is the sh text of the query where QueryPrelude was run before.
+func (q Query) Call() string {
+	var known []string
+	var fronts strings.Builder
 	for _, s := range q.sessions {
 		if len(q.hints[s]) == 0 {
-			fronts = append(fronts, s)
-			commands = append(commands, q.asking("="+s+":")...)
+			fronts.WriteString(" " + s)
 		}
 	}
 	for _, ids := range q.hints {
-		panes = append(panes, ids...)
+		known = append(known, ids...)
 	}
-	slices.Sort(panes)
-	panes = slices.Compact(panes)
-	for _, id := range panes {
-		commands = append(commands, q.asking(id)...)
+	slices.Sort(known)
+	known = slices.Compact(known)
+	all := ""
+	if q.all {
+		all = "1"
 	}
-	return commands, panes, fronts
+	return fmt.Sprintf("fleet_qn=%s fleet_wanted=':%s:' fleet_every=%s fleet_fronts='%s ' fleet_known='%s'\nfleet_look\n",
+		q.nonce, strings.Join(q.sessions, ":"), all, fronts.String(), strings.Join(known, " "))
 }
 
-// Fragment is the sh text of the query. It needs a server of 3.1 or newer for
-// source-file from stdin, which goes on behind a pane that is missing and has no
-// limit of length, as a list of commands in the arguments has. A client costs as
-// much as all that it asks for, so there is one, for the lists and for the panes
-// that are most likely those wanted; a second one comes for what the lists name
-// beside them, and where the first one had no answer, to tell why: errors may come
-// amid a screen's text, and are not read with it.
-func (q Query) Fragment() string {
-	commands, panes, fronts := q.first()
-	var words strings.Builder
-	for _, c := range commands {
-		words.WriteString(" " + transport.Quote(c))
-	}
-	for i, s := range fronts {
-		fronts[i] = "?.1.1.?" + s
-	}
-	unnamed := `[ "$fleet_heard" != named ]`
-	if q.all { // whoever asks for all may judge the program
-		unnamed = ":"
-	}
-	return strings.NewReplacer(
-		"NONCE", q.nonce, "COMMANDS", words.String(), "WANTED", q.pattern(), "PANES", strings.Join(panes, " "), "FRONTS", anyOf(fronts),
-		"UNNAMED", unnamed, "ASKING", transport.Quote(strings.Join(q.asking("%s"), "\n")+"\n"),
-	).Replace(queryScript)
-}
+// maxArguments is up to how many panes are asked for in a client's arguments, which
+// have no room for many.
+const maxArguments = "32"
 
-// queryScript is the fragment, with words to be replaced. The loop goes over the
-// records that are made for it, and not over the screens behind them.
-const queryScript = `fleet_panes= fleet_due=
-fleet_ask() { printf '%s\n'COMMANDS | tmux -u source-file -; }
+// The commands that print the screen of a pane and what goes with it, such as the
+// cursor. The server runs them before it reads on from the pane: a cursor of a
+// moment ago would contradict the screen. Of a pane that is missing the record names
+// none.
+const (
+	screenFormat = "screen #{pane_id} #{cursor_x} #{cursor_y} #{pane_in_mode} #{alternate_on}"
+	listFormat   = "#{pane_pid}	#{pane_id}	#{pane_dead}.#{window_active}.#{pane_active}.#{?" + LaunchedOption + ",1,0}	#{session_name}"
+	aboutFormat  = "#{pane_id}	#{" + LaunchedOption + "}	#{" + endedOption + "}	#{" + noteOption + "}	#{" + LockOption + "}	#{pane_current_command}"
+	clientFormat = "#{pane_id}	#{client_created}	#{client_activity}"
+)
+
+// QueryPrelude defines the functions that Call goes by.
+//
+// A client costs as much as all that it asks for, so there is one, for the lists
+// and for the panes that are most likely those wanted. Where the last look tells
+// which these are, it has all in its arguments; a pane that is missing then breaks it
+// off. Else, and then, it is source-file from stdin (of 3.1 and newer), which goes on
+// behind a pane that is missing and has no limit of length, and takes two processes
+// more. Another client comes for what the lists name beside them, and where the
+// first one had no answer, to tell why: errors may come amid a screen's text, and
+// are not read with it.
+//
+// The loop goes over the records that are made for it, and not over the screens
+// behind them.
+const QueryPrelude = `fleet_quick() {
+  set -f
+  set -- $fleet_known
+  set +f
+  [ $# -le ` + maxArguments + ` ] || return
+  fleet_i=$#
+  while [ "$fleet_i" -gt 0 ]; do
+    set -- "$@" ';' display-message -p -t "$1" "$fleet_qn ` + screenFormat + `" ';' capture-pane -p -e -t "$1" ';' display-message -p "$fleet_qn end"
+    shift
+    fleet_i=$((fleet_i - 1))
+  done
+  tmux -u display-message -p "$fleet_qn server #{version}" ';' \
+    list-panes -a -F "$fleet_qn	list	` + listFormat + `" ';' display-message -p "$fleet_qn listed" ';' \
+    list-panes -a -F "$fleet_qn	pane	` + paneFormat + `" ';' list-panes -a -F "$fleet_qn	about	` + aboutFormat + `" ';' \
+    list-panes -a -F "$fleet_qn	path	#{pane_id}	#{pane_current_path}" ';' list-panes -a -F "$fleet_qn	title	#{pane_id}	#{pane_title}" ';' \
+    list-clients -F "$fleet_qn	client	` + clientFormat + `" ';' display-message -p "$fleet_qn done" \
+    "$@" ';' display-message -p "$fleet_qn over"
+}
+fleet_screens() {
+  for fleet_id; do
+    printf "display-message -p -t '%s' '%s ` + screenFormat + `'\ncapture-pane -p -e -t '%s'\ndisplay-message -p '%s end'\n" "$fleet_id" "$fleet_qn" "$fleet_id" "$fleet_qn"
+  done
+}
+fleet_ask() {
+  {
+    printf "%s '$fleet_qn%s'\n" display-message\ -p ' server #{version}' \
+      list-panes\ -a\ -F '	list	` + listFormat + `' display-message\ -p ' listed' \
+      list-panes\ -a\ -F '	pane	` + paneFormat + `' list-panes\ -a\ -F '	about	` + aboutFormat + `' \
+      list-panes\ -a\ -F '	path	#{pane_id}	#{pane_current_path}' list-panes\ -a\ -F '	title	#{pane_id}	#{pane_title}' \
+      list-clients\ -F '	client	` + clientFormat + `' display-message\ -p ' done'
+    for fleet_id in $fleet_fronts; do fleet_screens "=$fleet_id:"; done
+    fleet_screens $fleet_known
+  } | tmux -u source-file -
+}
 fleet_read() {
   fleet_heard= fleet_panes= fleet_more= fleet_due= fleet_session= fleet_all= fleet_launched=
   set -f
   IFS='
 '
-  for fleet_line in ${fleet_out%%NONCE listed*}; do
+  for fleet_line in ${fleet_out%%"$fleet_qn listed"*}; do
     case $fleet_line in
-    'NONCE server '?*) fleet_heard=named ;;
-    'NONCE server'*) fleet_heard=nameless ;;
-    'NONCE	list	'*)
+    "$fleet_qn server "?*) fleet_heard=named ;;
+    "$fleet_qn server"*) fleet_heard=nameless ;;
+    "$fleet_qn	list	"*)
       IFS='	'
       set -- $fleet_line
-      case $6 in WANTED) ;; *) continue ;; esac
+      case $fleet_every$fleet_wanted in 1*|*":$6:"*) ;; *) continue ;; esac
       [ "$6" = "$fleet_session" ] || fleet_next
       fleet_session=$6
       case $5 in
@@ -142,8 +136,8 @@ fleet_read() {
       *.1) fleet_panes="$fleet_panes $3" fleet_launched="$fleet_launched $3" ;;
       *) fleet_panes="$fleet_panes $3" fleet_all="$fleet_all $3" ;;
       esac
-      case $5$6 in FRONTS) continue ;; esac
-      case ' PANES ' in *" $4 "*) continue ;; esac
+      case $5$fleet_fronts in ?.1.1.?*" $6 "*) continue ;; esac
+      case " $fleet_known " in *" $4 "*) continue ;; esac
       fleet_more="$fleet_more $4" ;;
     esac
   done
@@ -158,23 +152,33 @@ fleet_next() {
   esac
   fleet_all= fleet_launched=
 }
-if command -v tmux >/dev/null 2>&1; then
-  fleet_out=$(fleet_ask 2>/dev/null)
-  fleet_read
+fleet_look() {
+  fleet_panes= fleet_due= fleet_heard=
+  if ! command -v tmux >/dev/null 2>&1; then
+    printf '%s\tmissing\n' "$fleet_qn"
+    return
+  fi
+  if [ -n "$fleet_known" ] && [ "$fleet_fronts" = ' ' ]; then
+    fleet_out=$(fleet_quick 2>/dev/null)
+    case $fleet_out in *"
+$fleet_qn over") fleet_read ;; esac
+  fi
+  if [ -z "$fleet_heard" ]; then
+    fleet_out=$(fleet_ask 2>/dev/null)
+    fleet_read
+  fi
   if [ -z "$fleet_heard" ]; then
     fleet_out=$(fleet_ask 2>&1)
     fleet_read
   fi
-  if UNNAMED; then printf 'NONCE\tversion\t%s\n' "$(tmux -V 2>&1)"; fi
+  if [ "$fleet_every$fleet_heard" != named ]; then printf '%s\tversion\t%s\n' "$fleet_qn" "$(tmux -V 2>&1)"; fi
   if [ -n "$fleet_heard" ]; then
     printf '%s\n' "$fleet_out"
     if [ -n "$fleet_more" ]; then
-      for fleet_id in $fleet_more; do printf ASKING "$fleet_id" "$fleet_id"; done | tmux -u source-file - 2>/dev/null
+      fleet_screens $fleet_more | tmux -u source-file - 2>/dev/null
     fi
   else
-    printf 'NONCE\terror\t%s\n' "$fleet_out"
+    printf '%s\terror\t%s\n' "$fleet_qn" "$fleet_out"
   fi
-else
-  printf 'NONCE\tmissing\n'
-fi
+}
 `

@@ -78,8 +78,8 @@ type Query struct {
 }
 
 // NewQuery asks for the sessions named. Names must be made of letters, digits,
-// "_" and "-", as the fleet table guarantees: they go into the script as
-// patterns of a case.
+// "_" and "-", as the fleet table guarantees: the script has them as
+// words.
 func NewQuery(sessions ...string) Query {
 	return Query{sessions: sessions, nonce: newNonce()}
 }
@@ -96,11 +96,11 @@ func newNonce() string {
 // command's name, path and title) has records of its own, in which nonsense
 // spoils nothing else. Since 3.4 tmux prints other control characters of a
 // format as octal, so TAB is the only separator that every version passes.
-var paneFormat = []string{
-	"#{session_name}", "#{pane_id}", "#{pane_pid}", "#{pane_dead}", "#{pane_in_mode}", "#{alternate_on}",
-	"#{cursor_x}", "#{cursor_y}", "#{pane_width}", "#{pane_height}", "#{session_attached}", "#{window_activity}",
-	"#{pane_tty}",
-}
+const paneFormat = "#{session_name}	#{pane_id}	#{pane_pid}	#{pane_dead}	#{pane_in_mode}	#{alternate_on}	" +
+	"#{cursor_x}	#{cursor_y}	#{pane_width}	#{pane_height}	#{session_attached}	#{window_activity}	#{pane_tty}"
+
+// paneFields is how many these are.
+const paneFields = 13
 
 // Parse reads what the fragment printed. The errors are ErrNotInstalled and
 // *ServerError, such as for a server of another version ("protocol version
@@ -168,7 +168,7 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 				continue // whatever a stranger called a session, it can't spoil the rest
 			}
 			p, err := parsePane(fields[1:])
-			if err != nil && !wanted[fields[1]] && len(fields)-1 != len(paneFormat) {
+			if err != nil && !wanted[fields[1]] && len(fields)-1 != paneFields {
 				odd = err // before 3.2, a session's name may have a TAB or a line feed
 				continue
 			}
@@ -241,14 +241,14 @@ func (p *Pane) describe(f []string) {
 }
 
 func parsePane(f []string) (Pane, error) {
-	if len(f) != len(paneFormat) {
-		return Pane{}, fmt.Errorf("tmux described a pane in %d fields, not %d", len(f), len(paneFormat))
+	if len(f) != paneFields {
+		return Pane{}, fmt.Errorf("tmux described a pane in %d fields, not %d", len(f), paneFields)
 	}
 	var bad error
 	num := func(i int) int {
 		n, err := strconv.Atoi(f[i])
 		if err != nil && f[i] != "" && bad == nil {
-			bad = fmt.Errorf("tmux gave %q for %s", f[i], paneFormat[i])
+			bad = fmt.Errorf("tmux gave %q for %s", f[i], strings.Split(paneFormat, "\t")[i])
 		}
 		return n
 	}
