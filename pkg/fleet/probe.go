@@ -69,7 +69,7 @@ func (f *Fleet) look(ctx context.Context, g group) []seen {
 	sections := transport.NewSections()
 	sections.Add("sight", sight.fragment())
 	sections.Add("site", site.fragment())
-	res, err := f.conns.Conn(g.endpoint).Run(ctx, transport.Script{Text: sections.Script(), Repeatable: true})
+	res, err := f.conns.Conn(g.endpoint).Run(ctx, transport.Script{Prelude: sightPrelude, Text: sections.Script(), Repeatable: true})
 	var parts map[string]transport.Section
 	if err == nil {
 		parts, err = sections.Parse(res.Stdout)

@@ -47,22 +47,25 @@ func newSight(last *sighted, whole bool, sessions ...string) sight {
 	return s
 }
 
-// fragment is the sh text of the sight. Where every pane asked for has its client,
-// nobody asks for the processes; without panes nobody asks for anything more.
+// sightPrelude defines the functions of a sight's fragment. It is one constant, so
+// that a shell which stays is given it once.
+const sightPrelude = tmux.QueryPrelude + transcript.QueryPrelude + `fleet_table() {
+printf '%s processes\n' "$fleet_sn"
+` + processFragment + `
+printf '%s %s\n' "$fleet_sn" "$?"
+}
+`
+
+// fragment is the sh text of the sight, where sightPrelude was run before. Where
+// every pane asked for has its client, nobody asks for the processes; without panes
+// nobody asks for anything more.
 func (s sight) fragment() string {
-	lone := `[ -n "$` + transcript.LonePIDs + `" ]`
+	lone := `[ -z "$` + transcript.LonePIDs + `" ] || `
 	if s.whole {
-		lone = ":"
+		lone = ""
 	}
-	return fmt.Sprintf(`%[1]sif [ -n "$%[2]s" ]; then
-printf '%[3]s clients\n'
-%[4]sif %[5]s; then
-printf '%[3]s processes\n'
-%[6]s
-printf '%[3]s %%s\n' "$?"
-fi
-fi
-`, s.panes.Fragment(), tmux.PanePIDs, s.nonce, s.clients.Fragment(), lone, processFragment)
+	return fmt.Sprintf("fleet_sn=%[1]s\n%[2]sif [ -n \"$%[3]s\" ]; then\nprintf '%%s clients\\n' \"$fleet_sn\"\n%[4]s%[5]sfleet_table\nfi\n",
+		s.nonce, s.panes.Call(), tmux.PanePIDs, s.clients.Call(), lone)
 }
 
 // parse reads what the fragment printed.

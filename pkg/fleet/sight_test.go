@@ -133,7 +133,7 @@ func (m *sightMachine) say(id, text string) {
 func (m *sightMachine) look(last *sighted, whole bool, sessions ...string) sighted {
 	m.t.Helper()
 	s, sections := newSight(last, whole, sessions...), transport.NewSections()
-	sections.Add("sight", s.fragment())
+	sections.Add("sight", sightPrelude+s.fragment())
 	out, err := m.sh(sections.Script())
 	if err != nil {
 		m.t.Fatalf("%v: %s", err, out)

@@ -20,7 +20,7 @@ const maxKnown = 256
 // a conversation whose file is as it was then is not read again. It finds the same
 // as without.
 func (q Query) Knowing(last []Session) Query {
-	q.known = map[string]Session{}
+	q.known, q.last = map[string]Session{}, last
 	for _, s := range last {
 		if len(q.known) < maxKnown && s.file.mark != "" && s.ID != "" && safeID(s.ID) == s.ID {
 			q.known[s.ID] = s
@@ -74,9 +74,9 @@ func parseFile(record string) (id string, f file, ok bool) {
 	}
 	f.size = size
 	if fields[2] != "" {
-		f.mark = strings.Join(fields[:5], " ")
+		f.mark = strings.Join(fields[:5], "\t")
 	}
-	if strings.Trim(f.mark, "0123456789 .:+-") != "" {
+	if strings.Trim(f.mark, "0123456789\t .:+-") != "" {
 		f.mark = "" // it goes into a script
 	}
 	return id, f, true

@@ -31,8 +31,9 @@ type Session struct {
 	Size int64
 	// Line is the process and those that it descends from, up to the first that
 	// Query.Under names; empty for one that is not alive or descends from none.
-	Line []Process
-	file file
+	Line  []Process
+	file  file
+	start string // of the process, as the machine tells it
 }
 
 // Process is a row of a machine's process table.
@@ -49,6 +50,7 @@ type Query struct {
 	nonce      string
 	panes, due string             // shell variables, see Under; empty for every client
 	known      map[string]Session // by the id of the conversation
+	last       []Session          // all that was found
 }
 
 // NewQuery returns a query.
@@ -62,15 +64,19 @@ func NewQuery() Query {
 // tailBytes is how much of a conversation's end is looked through for its
 // newest records. The records between turns (attachments, request bodies) are
 // the large ones and are dropped on the machine.
-const tailBytes = 256 << 10
+const tailBytes = "262144"
 
 // configDir sets base to the folder where the client keeps its files, and
 // defines "newest", which prints the path of a conversation's file: of the one
 // written last where several folders hold it. The lines that it reads are paths
 // of the client's own making, without line feeds.
-const configDir = `base=${CLAUDE_CONFIG_DIR:-$HOME/.claude}
-newest() { ls -t -- "$base"/projects/*/"$1.jsonl" 2>/dev/null | head -n 1; }
+const configDir = configBase + "\n" + newestFunction
+
+const (
+	configBase     = "base=${CLAUDE_CONFIG_DIR:-$HOME/.claude}"
+	newestFunction = `newest() { ls -t -- "$base"/projects/*/"$1.jsonl" 2>/dev/null | head -n 1; }
 `
+)
 
 // told finds the records that say what happened in a conversation, and what was
 // put into the queue of prompts and taken out.
@@ -164,7 +170,7 @@ func parseSession(line []byte, start string) (Session, bool) {
 	}
 	s := Session{
 		PID: f.PID, ID: f.SessionID, Dir: f.CWD, Version: f.Version, Kind: f.Kind, Status: f.Status, WaitingFor: f.WaitingFor,
-		Alive: start == "alive" || start != "gone" && (f.ProcStart == "" || f.ProcStart == start),
+		start: start, Alive: start == "alive" || start != "gone" && (f.ProcStart == "" || f.ProcStart == start),
 	}
 	if _, pane, ok := strings.Cut(f.Tmux, ".%"); ok {
 		s.Pane = "%" + pane

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -121,7 +120,7 @@ func TestQueryEmptyEnd(t *testing.T) {
 	}
 }
 
-func file0() file { return file{size: 1, mark: "1 2 3 4 5"} }
+func file0() file { return file{size: 1, mark: "1\t2\t3\t4\t5"} }
 
 // TestQueryPrograms counts the programs that a look starts: as many for one client as
 // for several.
@@ -208,120 +207,5 @@ func TestQueryHeaders(t *testing.T) {
 				t.Errorf("%s, %s: %q", name, kit, got)
 			}
 		}
-	}
-}
-
-// proc is a row of a made-up /proc.
-type proc struct {
-	pid, parent, group, front int
-	state, name               string
-}
-
-// TestQueryUnder looks below panes, with processes of all kinds in a made-up /proc.
-func TestQueryUnder(t *testing.T) {
-	const pane, client = 700, 701
-	json := func(pid int, id string) string {
-		return fmt.Sprintf(`{"pid":%d,"sessionId":"%s","kind":"interactive","procStart":"7%d","status":"idle"}`, pid, id, pid)
-	}
-	shell := proc{pane, 5, 700, 700, "S", "sh"}
-	below := proc{client, pane, 700, 700, "S", "claude"}
-	with := func(p proc, change func(*proc)) proc { change(&p); return p }
-	usual := map[int]string{client: json(client, "0a-1")}
-	for name, tt := range map[string]struct {
-		procs []proc
-		files map[int]string
-		panes string // those that are due stand before a slash
-		lone  string
-		tails string
-		line  string // of the first session
-	}{
-		"a client below a shell":    {[]proc{shell, below}, usual, "700", "", "0a-1", "701:claude 700:sh"},
-		"the pane is the client":    {[]proc{with(shell, func(p *proc) { p.name = "claude" })}, map[int]string{pane: json(pane, "0a-1")}, "700", "", "0a-1", "700:claude"},
-		"deep below":                {[]proc{shell, {702, 700, 702, 702, "S", "npx run"}, {703, 702, 702, 702, "S", "node"}, {704, 703, 700, 700, "R", "node"}}, map[int]string{704: json(704, "0a-1")}, "700", "", "0a-1", "704:node 703:node 702:npx run 700:sh"},
-		"no file":                   {[]proc{shell, below}, nil, "700", "700", "", ""},
-		"no panes":                  {[]proc{shell, below}, usual, "", "", "", ""},
-		"another's":                 {[]proc{shell, below, {710, 5, 710, 710, "S", "sh"}}, usual, "710", "710", "", ""},
-		"two panes, one has it":     {[]proc{shell, below, {710, 5, 710, 710, "S", "sh"}}, usual, "700 710", "710", "0a-1", "701:claude 700:sh"},
-		"only one of two is due":    {[]proc{shell, below, {710, 5, 710, 710, "S", "sh"}}, usual, "700/710", "", "0a-1", "701:claude 700:sh"},
-		"in a pane that is not due": {[]proc{shell, below, {710, 5, 710, 710, "S", "sh"}}, usual, "710/700", "710", "0a-1", "701:claude 700:sh"},
-		"stopped":                   {[]proc{shell, with(below, func(p *proc) { p.state = "T" })}, usual, "700", "700", "0a-1", "701:claude 700:sh"},
-		"a zombie":                  {[]proc{shell, with(below, func(p *proc) { p.state = "Z" })}, usual, "700", "700", "0a-1", "701:claude 700:sh"},
-		"in the background":         {[]proc{shell, with(below, func(p *proc) { p.group = 701 })}, usual, "700", "700", "0a-1", "701:claude 700:sh"},
-		"behind another terminal":   {[]proc{shell, with(below, func(p *proc) { p.group, p.front = 701, 701 })}, usual, "700", "700", "0a-1", "701:claude 700:sh"},
-		"without a terminal":        {[]proc{with(shell, func(p *proc) { p.front = -1 }), with(below, func(p *proc) { p.front = -1 })}, usual, "700", "700", "0a-1", "701:claude 700:sh"},
-		"its process id used again": {[]proc{shell, below}, map[int]string{client: strings.Replace(json(client, "0a-1"), `"7701"`, `"1"`, 1)}, "700", "700", "", ""},
-		"no start time known":       {[]proc{shell, below}, map[int]string{client: strings.Replace(json(client, "0a-1"), `"procStart"`, `"x"`, 1)}, "700", "", "0a-1", "701:claude 700:sh"},
-		"ended":                     {[]proc{shell}, usual, "700", "700", "", ""},
-		"half written":              {[]proc{shell, below}, map[int]string{client: json(client, "0a-1")[:40]}, "700", "700", "", ""},
-		"empty":                     {[]proc{shell, below}, map[int]string{client: ""}, "700", "700", "", ""},
-		"of another process":        {[]proc{shell, below}, map[int]string{client: json(999, "0a-1")}, "700", "700", "", ""},
-		"in the background by kind": {[]proc{shell, below}, map[int]string{client: strings.Replace(json(client, "0a-1"), "interactive", "background", 1)}, "700", "700", "0a-1", "701:claude 700:sh"},
-		"of no kind":                {[]proc{shell, below}, map[int]string{client: strings.Replace(json(client, "0a-1"), `"kind":"interactive",`, "", 1)}, "700", "", "0a-1", "701:claude 700:sh"},
-		"a parent that is gone":     {[]proc{shell, with(below, func(p *proc) { p.parent = 799 })}, usual, "700", "700", "", ""},
-		"parents in a loop":         {[]proc{shell, with(below, func(p *proc) { p.parent = 702 }), {702, 701, 702, 702, "S", "sh"}}, usual, "700", "700", "", ""},
-		"a client within a client":  {[]proc{shell, below, {705, client, 705, -1, "S", "claude"}}, map[int]string{client: json(client, "0a-1"), 705: json(705, "0a-2")}, "700", "", "0a-1 0a-2", "701:claude 700:sh"},
-		"names with marks":          {[]proc{with(shell, func(p *proc) { p.name = "a) S 1 (b)" }), with(below, func(p *proc) { p.name = "(c) R 1 1 1 1" })}, usual, "700", "", "0a-1", "701:(c) R 1 1 1 1 700:a) S 1 (b)"},
-		"names with line feeds":     {[]proc{with(shell, func(p *proc) { p.name = "\nx) S 1\n" }), with(below, func(p *proc) { p.name = "x) T 1 1 1\n9 (" })}, usual, "700", "", "0a-1", "701:x) T 1 1 1 9 ( 700: x) S 1 "},
-		"commas and blanks":         {[]proc{with(shell, func(p *proc) { p.name = "a, b,," })}, map[int]string{pane: strings.ReplaceAll(strings.ReplaceAll(json(pane, "0a-1"), ",", " ,\n "), ":", " : ")}, "700", "", "0a-1", "700:a, b,,"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			some := []string{"dash/awk", "dash/false"}
-			switch name {
-			case "a client below a shell", "half written", "names with marks", "names with line feeds", "commas and blanks":
-				some = kits(t) // what is hard to read, by all that may have to
-			}
-			for _, kit := range some {
-				a := newAccount(t)
-				a.uses(kit)
-				root := t.TempDir()
-				put := func(name, text string) {
-					path := filepath.Join(root, name)
-					if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-						t.Fatal(err)
-					}
-					if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-						t.Fatal(err)
-					}
-				}
-				put("self/stat", "")
-				for _, p := range append(tt.procs, proc{5, 1, 5, -1, "S", "tmux: server"}) {
-					put(fmt.Sprintf("%d/stat", p.pid), fmt.Sprintf("%d (%s) %s %d %d %d 34816 %d 4194304 1 2 3 4 5 6 7 8 20 0 1 0 7%d 1 2 3\n", p.pid, p.name, p.state, p.parent, p.group, p.pid, p.front, p.pid))
-				}
-				for pid, text := range tt.files {
-					a.write(fmt.Sprintf("sessions/%d.json", pid), text)
-				}
-				for _, id := range []string{"0a-1", "0a-2"} {
-					a.write("projects/-a/"+id+".jsonl", prompt("1", "/a", id))
-				}
-				due, more, _ := strings.Cut(tt.panes, "/")
-				q := NewQuery().Under("p", "d")
-				script := fmt.Sprintf("p=' %s' d=' %s'\n", strings.TrimSpace(due+" "+more), due) + strings.ReplaceAll(q.Fragment(), "/proc/", root+"/") + `printf '\nLONE%s' "$` + LonePIDs + `"`
-				out, lone, _ := strings.Cut(string(a.run(script)), "\nLONE")
-				wantLone, wantTails, wantLine := tt.lone, tt.tails, tt.line
-				if strings.Contains(kit, "/false") { // without awk nothing is known, and all is read that is alive
-					wantLone, wantLine = due, ""
-				}
-				if strings.TrimSpace(lone) != wantLone {
-					t.Errorf("%s: alone are %q, want %q", kit, lone, wantLone)
-				}
-				var tails, line []string
-				for i, s := range q.Parse([]byte(out)) {
-					if len(s.Tail) > 0 {
-						tails = append(tails, s.texts())
-					}
-					for _, p := range s.Line {
-						if i == 0 {
-							line = append(line, fmt.Sprintf("%d:%s", p.PID, p.Name))
-						}
-					}
-				}
-				if got := strings.Join(tails, " "); got != wantTails && !strings.Contains(kit, "/false") {
-					t.Errorf("%s: tails %q, want %q", kit, got, wantTails)
-				}
-				if got := strings.Join(line, " "); got != wantLine {
-					t.Errorf("%s: %q, want %q", kit, got, wantLine)
-				}
-			}
-		})
 	}
 }

@@ -4,42 +4,64 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
-// Fragment is the sh text of the query. Whatever the number of clients, it runs one
-// awk over their files and their processes, one stat over the files of their
-// conversations, and one tail with an awk over the ends of these: each program that
-// is started costs more than what it does. What is known goes first, so that
-// nothing is left to be done where nothing has changed.
-//
-// Where awk, or a tail of several files, does not do, there are loops of plainer
-// programs.
-func (q Query) Fragment() string {
-	var known, ids strings.Builder
+// Fragment is the sh text of the query.
+func (q Query) Fragment() string { return QueryPrelude + q.Call() }
+
+// Call is the sh text of the query where QueryPrelude was run before.
+func (q Query) Call() string {
+	var marks, ids strings.Builder
 	for _, id := range slices.Sorted(maps.Keys(q.known)) {
-		fmt.Fprintf(&known, "%s %s\n", id, q.known[id].file.mark)
+		fmt.Fprintf(&marks, "%s %s\n", id, q.known[id].file.mark)
 		ids.WriteString(" " + id)
 	}
-	panes, due := "", ""
+	panes, due, every := "", "", "1"
 	if q.panes != "" {
-		panes, due = "$"+q.panes, "$"+q.due
+		panes, due, every = "$"+q.panes, "$"+q.due, "0"
 	}
-	return configDir + strings.NewReplacer(
-		"NONCE", q.nonce, "KNOWN", transport.Quote(known.String()), "IDS", ids.String(), "EVERY", map[bool]string{true: "1", false: "0"}[q.panes == ""],
-		"PANES", panes, "DUE", due, "CLIENTS", transport.Quote(clientsAwk), "ENDS", transport.Quote(endsAwk),
-		"TYPES", "'"+told+"'", "TAILBYTES", fmt.Sprint(tailBytes), "TAILLINES", fmt.Sprint(tailLines), "HEADBYTES", fmt.Sprint(headBytes), "TURNS", onlyTurns,
-	).Replace(clientsScript)
+	return fmt.Sprintf("fleet_cn=%s fleet_marks=%s fleet_ids='%s' fleet_all=%s fleet_under=%s fleet_owed=%s fleet_again=%s\nfleet_clients\n",
+		q.nonce, transport.Quote(marks.String()), ids.String(), every, panes, due, transport.Quote(q.again()))
+}
+
+// fewClients is up to how many clients the shell itself looks at again: it reads a
+// byte a system call, and one costs it about a third of what awk takes to start.
+const fewClients = 3
+
+// again are the clients that may be as they were: a line for each, with its process
+// id and start, its conversation, the processes from it up to its pane's, and behind a
+// TAB the mark of the conversation's file. It is empty where some of what is asked for
+// is not known, or where it is too much for the shell itself.
+func (q Query) again() string {
+	if q.panes == "" || len(q.last) == 0 || len(q.last) > fewClients {
+		return ""
+	}
+	var b strings.Builder
+	told := map[string]bool{}
+	for _, s := range q.last {
+		if !s.Alive || len(s.Line) == 0 || s.Line[0].PID != s.PID || s.ID == "" || safeID(s.ID) != s.ID || told[s.ID] || s.start == "" || strings.Trim(s.start, "0123456789") != "" {
+			return ""
+		}
+		told[s.ID] = true
+		fmt.Fprintf(&b, "%d %s %s", s.PID, s.start, s.ID)
+		for _, p := range s.Line {
+			b.WriteString(" " + strconv.Itoa(p.PID))
+		}
+		b.WriteString("\t" + s.file.mark + "\n")
+	}
+	return b.String()
 }
 
 const (
 	// tailLines is how many records of a conversation come.
-	tailLines = 12
+	tailLines = "12"
 	// headBytes is how much of a session file is read; the client's own are of a
 	// kilobyte. awk reads on to the next comma.
-	headBytes = 16384
+	headBytes = "16384"
 )
 
 // clientsAwk prints the session files that are its arguments, each with the start
@@ -105,12 +127,12 @@ function client(file, pid, below, id, ok) {
 }
 BEGIN {
   k = split(panes, p, " "); for (i = 1; i <= k; i++) pane[p[i]] = 1
-  k = split(ENVIRON["fleet_known"], p, "\n")
+  k = split(ENVIRON["fleet_marks"], p, "\n")
   for (i = 1; i <= k; i++) if (j = index(p[i], " ")) known[substr(p[i], 1, j - 1)] = substr(p[i], j + 1)
   k = split(ENVIRON["fleet_files"], p, "\n")
   for (i = 1; i <= k; i++) if (split(p[i], f, "\t") == 8 && f[1] == n) {
     id = f[8]; sub(/^.*\//, "", id); sub(/\.jsonl$/, "", id)
-    now[id] = f[3] " " f[4] " " f[5] " " f[6] " " f[7]
+    now[id] = f[3] "\t" f[4] "\t" f[5] "\t" f[6] "\t" f[7]
   }
   for (i = 1; i < ARGC; i++) { pid = ARGV[i]; sub(/^.*\//, "", pid); sub(/\.json$/, "", pid); client(ARGV[i], pid) }
   k = split(due, p, " "); for (i = 1; i <= k; i++) if (!(p[i] in covered)) print n " lone " p[i]
@@ -135,19 +157,29 @@ $0 ~ types { line[at, count[at]++ % lines] = $0 }
 END { if (bad || at != files) exit 1; for (i = 1; i < files; i++) if (i in read) put(i) }
 `
 
-const clientsScript = `fleet_path() {
+// QueryPrelude defines the functions that Call goes by. Whatever the number of
+// clients, they run one awk over their files and their processes, one stat over the
+// files of their conversations, and one tail with an awk over the ends of these: each
+// program that is started costs more than what it does. What is known goes first, so
+// that nothing is left to be done where nothing has changed: of a few clients the
+// shell itself sees that they are those of the last look.
+//
+// Where awk, or a tail of several files, does not do, there are loops of plainer
+// programs.
+const QueryPrelude = `fleet_path() {
   set -- "$1" "$base"/projects/*/"$1.jsonl"
   fleet_file=$2
   if [ $# -gt 2 ]; then fleet_file=$(newest "$1"); fi
   [ -f "$fleet_file" ]
 }
 fleet_stat() {
+  fleet_files=
   [ $# -gt 0 ] || return 0
-  fleet_files=$(stat -c 'NONCE	file	%s	%i	%Y	%y	%z	%n' -- "$@" 2>/dev/null)
-  case $fleet_files in NONCE*) return 0 ;; esac
-  fleet_files=$(stat -f 'NONCE	file	%z	%i	%m	%Fm	%Fc	%N' -- "$@" 2>/dev/null)
-  case $fleet_files in NONCE*) return 0 ;; esac
-  fleet_files=$(for fleet_file in "$@"; do printf 'NONCE\tfile\t%s\t\t\t\t\t%s\n' "$(($(wc -c <"$fleet_file")))" "$fleet_file"; done 2>/dev/null)
+  fleet_files=$(stat -c "$fleet_cn	file	%s	%i	%Y	%y	%z	%n" -- "$@" 2>/dev/null)
+  case $fleet_files in "$fleet_cn"*) return 0 ;; esac
+  fleet_files=$(stat -f "$fleet_cn	file	%z	%i	%m	%Fm	%Fc	%N" -- "$@" 2>/dev/null)
+  case $fleet_files in "$fleet_cn"*) return 0 ;; esac
+  fleet_files=$(for fleet_file in "$@"; do printf '%s\tfile\t%s\t\t\t\t\t%s\n' "$fleet_cn" "$(($(wc -c <"$fleet_file")))" "$fleet_file"; done 2>/dev/null)
 }
 fleet_plain() {
   [ "$fleet_start" != gone ] || return 0
@@ -159,60 +191,135 @@ fleet_plain() {
 }
 fleet_end() {
   fleet_id=${1##*/}
-  printf 'NONCE tail %s\n' "${fleet_id%.jsonl}"
-  tail -c TAILBYTES "$1" | TURNS | tail -n TAILLINES
+  printf '%s tail %s\n' "$fleet_cn" "${fleet_id%.jsonl}"
+  tail -c ` + tailBytes + ` "$1" | ` + onlyTurns + ` | tail -n ` + tailLines + `
 }
-fleet_known=KNOWN fleet_files= fleet_alive=' ' fleet_proc=1
-set --
-for fleet_id inIDS; do
-  if fleet_path "$fleet_id"; then set -- "$@" "$fleet_file"; fi
-done
-fleet_stat "$@"
-[ -z "$fleet_files" ] || printf '%s\n' "$fleet_files"
-[ -r /proc/self/stat ] || fleet_proc=0
-set --
-for fleet_file in "$base"/sessions/*.json; do
-  [ -f "$fleet_file" ] || continue
-  fleet_pid=${fleet_file##*/} fleet_pid=${fleet_pid%.json}
-  case $fleet_pid in ''|*[!0-9]*) continue ;; esac
-  if [ "$fleet_proc" = 0 ] && kill -0 "$fleet_pid" 2>/dev/null; then fleet_alive="$fleet_alive$fleet_pid "; fi
-  set -- "$@" "$fleet_file"
-done
-export fleet_known fleet_files
-fleet_lone=
-if fleet_out=$(LC_ALL=C awk -v n=NONCE -v every=EVERY -v head=HEADBYTES -v proc="$fleet_proc" -v alive="$fleet_alive" -v panes="PANES" -v due="DUE" CLIENTS "$@" 2>/dev/null); then
-  printf '%s\n' "$fleet_out"
-  fleet_more= fleet_grown=
-  set -f
-  IFS='
-'
-  for fleet_line in ${fleet_out%%NONCE asked*}; do
-    case $fleet_line in
-    'NONCE more '*) fleet_more="$fleet_more
-${fleet_line##* }" ;;
-    'NONCE grown '*) fleet_grown="$fleet_grown
-${fleet_line##* }" ;;
-    'NONCE lone '*) fleet_lone="$fleet_lone ${fleet_line##* }" ;;
-    esac
+fleet_ends() {
+  [ $# -gt 0 ] || return 0
+  tail -c ` + tailBytes + ` -- "$@" /dev/null 2>/dev/null | LC_ALL=C awk -v n="$fleet_cn" -v lines=` + tailLines + ` -v types='` + told + `' '` + endsAwk + `' "$@" 2>/dev/null ||
+    for fleet_file in "$@"; do fleet_end "$fleet_file"; done
+}
+# fleet_process takes one from a client up to its pane: the next one's id, its own, and what follows its name.
+fleet_process() {
+  fleet_said="$fleet_said$fleet_cn process $2 $4 $8 $3 $fleet_t$fleet_nl"
+  case " $fleet_under " in
+  *" $2 "*) [ -z "$1" ] && [ "$fleet_group" = "$8" ] && fleet_covered="$fleet_covered$2 " ;;
+  *) [ "$4" = "$1" ] ;;
+  esac || return 1
+  [ -n "$fleet_start" ] || return 0
+  case $3 in [RSD]) ;; *) return 1 ;; esac
+  [ "${22}" = "$fleet_start" ] || return 1
+  fleet_start=
+}
+# fleet_client is whether a client, a line of fleet_again, is the one that it was.
+fleet_client() {
+  fleet_file=$base/sessions/$1.json fleet_start=$2 fleet_id=$3 fleet_t=
+  [ -f "$fleet_file" ] && { IFS= read -r fleet_h; ! IFS= read -r fleet_t && [ -z "$fleet_t" ]; } 2>/dev/null <"$fleet_file" || return 1
+  case $fleet_h in '{'*'}') ;; *) return 1 ;; esac
+  for fleet_t in "pid\":$1," "procStart\":\"$2\"" "sessionId\":\"$3\"" 'kind":"interactive"'; do
+    case $fleet_h in *"\"$fleet_t"*) ;; *) return 1 ;; esac
   done
-  set --
+  fleet_said="$fleet_said$fleet_cn session $1 $2$fleet_nl$fleet_h$fleet_nl"
+  shift 3
+  fleet_group=
+  while [ $# -gt 0 ]; do
+    IFS= read -r fleet_t 2>/dev/null <"/proc/$1/stat" || return 1
+    fleet_h=${fleet_t##*') '}
+    case $fleet_t in "$1 ("*") $fleet_h") ;; *) return 1 ;; esac
+    fleet_t=${fleet_t#*'('}
+    fleet_t=${fleet_t%") $fleet_h"}
+    if [ -z "$fleet_group" ]; then fleet_group=${fleet_h#* * } fleet_group=${fleet_group%%' '*}; fi
+    fleet_process "$2" "$1" $fleet_h || return 1
+    shift
+  done
+}
+# fleet_same looks at clients that may be as they were, and is whether all are, and no others are there.
+fleet_same() {
+  [ -n "$fleet_again" ] || return 1
+  fleet_said= fleet_covered=' ' fleet_ours=
+  set -- "$base"/sessions/*.json
+  fleet_n=$#
+  set -f
+  IFS=$fleet_nl
+  set -- $fleet_again
+  unset IFS
+  [ $# -eq "$fleet_n" ] || return 1
+  for fleet_line; do
+    fleet_client ${fleet_line%%'	'*} || return 1
+    fleet_ours="$fleet_ours $fleet_id"
+  done
+  for fleet_pid in $fleet_owed; do
+    case $fleet_covered in *" $fleet_pid "*) ;; *) return 1 ;; esac
+  done
   set +f
-  for fleet_id in $fleet_more; do
+  printf %s "$fleet_said"
+  set --
+  for fleet_id in $fleet_ours; do
     if fleet_path "$fleet_id"; then set -- "$@" "$fleet_file"; fi
   done
-  fleet_files=
   fleet_stat "$@"
   [ -z "$fleet_files" ] || printf '%s\n' "$fleet_files"
-  for fleet_id in $fleet_grown; do
+  for fleet_file; do
+    shift
+    fleet_id=${fleet_file##*/} fleet_id=${fleet_id%.jsonl}
+    fleet_t=${fleet_again#*" $fleet_id "}
+    fleet_t=${fleet_t#*'	'}
+    case $fleet_nl$fleet_files$fleet_nl in *"$fleet_nl$fleet_cn	file	${fleet_t%%"$fleet_nl"*}	$fleet_file$fleet_nl"*) ;; *) set -- "$@" "$fleet_file" ;; esac
+  done
+  fleet_ends "$@"
+}
+fleet_clients() {
+  ` + configBase + `
+  fleet_nl='
+'
+  fleet_lone=
+  if fleet_same; then return; fi
+  set +f
+  fleet_alive=' ' fleet_proc=1
+  set --
+  for fleet_id in $fleet_ids; do
     if fleet_path "$fleet_id"; then set -- "$@" "$fleet_file"; fi
   done
-  unset IFS
-  if [ $# -gt 0 ] && ! tail -c TAILBYTES -- "$@" /dev/null 2>/dev/null | LC_ALL=C awk -v n=NONCE -v lines=TAILLINES -v types=TYPES ENDS "$@" 2>/dev/null; then
-    for fleet_file in "$@"; do fleet_end "$fleet_file"; done
+  fleet_stat "$@"
+  [ -z "$fleet_files" ] || printf '%s\n' "$fleet_files"
+  [ -r /proc/self/stat ] || fleet_proc=0
+  set --
+  for fleet_file in "$base"/sessions/*.json; do
+    [ -f "$fleet_file" ] || continue
+    fleet_pid=${fleet_file##*/} fleet_pid=${fleet_pid%.json}
+    case $fleet_pid in ''|*[!0-9]*) continue ;; esac
+    if [ "$fleet_proc" = 0 ] && kill -0 "$fleet_pid" 2>/dev/null; then fleet_alive="$fleet_alive$fleet_pid "; fi
+    set -- "$@" "$fleet_file"
+  done
+  export fleet_marks fleet_files
+  if fleet_out=$(LC_ALL=C awk -v n="$fleet_cn" -v every="$fleet_all" -v head=` + headBytes + ` -v proc="$fleet_proc" -v alive="$fleet_alive" -v panes="$fleet_under" -v due="$fleet_owed" '` + clientsAwk + `' "$@" 2>/dev/null); then
+    printf '%s\n' "$fleet_out"
+    fleet_more= fleet_grown=
+    set -f
+    IFS=$fleet_nl
+    for fleet_line in ${fleet_out%%"$fleet_cn asked"*}; do
+      case $fleet_line in
+      "$fleet_cn more "*) fleet_more="$fleet_more$fleet_nl${fleet_line##* }" ;;
+      "$fleet_cn grown "*) fleet_grown="$fleet_grown$fleet_nl${fleet_line##* }" ;;
+      "$fleet_cn lone "*) fleet_lone="$fleet_lone ${fleet_line##* }" ;;
+      esac
+    done
+    set --
+    set +f
+    for fleet_id in $fleet_more; do
+      if fleet_path "$fleet_id"; then set -- "$@" "$fleet_file"; fi
+    done
+    fleet_stat "$@"
+    [ -z "$fleet_files" ] || printf '%s\n' "$fleet_files"
+    for fleet_id in $fleet_grown; do
+      if fleet_path "$fleet_id"; then set -- "$@" "$fleet_file"; fi
+    done
+    unset IFS
+    fleet_ends "$@"
+    return
   fi
-else
-  fleet_lone="DUE"
-  for fleet_file in "$@"; do
+  fleet_lone=$fleet_owed
+  for fleet_file; do
     fleet_pid=${fleet_file##*/} fleet_pid=${fleet_pid%.json} fleet_start=gone
     if [ -r "/proc/$fleet_pid/stat" ]; then
       fleet_line=$(cat "/proc/$fleet_pid/stat" 2>/dev/null)
@@ -221,10 +328,9 @@ else
     else
       case $fleet_alive in *" $fleet_pid "*) fleet_start=alive ;; esac
     fi
-    printf 'NONCE session %s %s\n' "$fleet_pid" "$fleet_start"
-    head -c HEADBYTES "$fleet_file" | tr -d '\n'; echo
+    printf '%s session %s %s\n' "$fleet_cn" "$fleet_pid" "$fleet_start"
+    head -c ` + headBytes + ` "$fleet_file" | tr -d '\n'; echo
     fleet_plain "$fleet_file"
   done
-fi
-:
-`
+}
+` + newestFunction

@@ -119,7 +119,7 @@ func TestQueryTails(t *testing.T) {
 		}, "one"},
 		"behind the tail": {func(a *account) {
 			a.write(name, sample(t, me, "0a-1", start))
-			a.write("projects/-a/0a-1.jsonl", prompt("1", "/a", "one")+strings.Repeat("y", tailBytes))
+			a.write("projects/-a/0a-1.jsonl", prompt("1", "/a", "one")+strings.Repeat("y", 256<<10))
 		}, ""},
 	} {
 		t.Run(title, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestQueryHalfWritten(t *testing.T) {
 // TestQueryKnownFile reads answers to a query that knows a conversation: the script
 // says by its silence that the file is as it was, and the file's record has to agree.
 func TestQueryKnownFile(t *testing.T) {
-	last := []Session{{ID: "a", Tail: []Record{{ID: "old"}}, file: file{size: 5, mark: "5 7 1 1.5 1"}}}
+	last := []Session{{ID: "a", Tail: []Record{{ID: "old"}}, file: file{size: 5, mark: "5\t7\t1\t1.5\t1"}}}
 	for record, want := range map[string]int{"5\t7\t1\t1.5\t1\t/p/a.jsonl": 1, "5\t7\t2\t1.5\t1\t/p/a.jsonl": 0, "5\t\t\t\t\t/p/a.jsonl": 0, "5\t7\t1\t1.5\t1\t/p/b.jsonl": 0, "": 0} {
 		q := NewQuery().Knowing(last)
 		got := q.Parse([]byte(q.nonce + "\tfile\t" + record + "\n" + q.nonce + " session 7 70\n" + `{"pid":7,"sessionId":"a"}` + "\n"))
@@ -217,9 +217,12 @@ func FuzzQueryParse(f *testing.F) {
 			}
 		}
 		for id, s := range q.Knowing(sessions).known {
-			if safeID(id) != id || strings.ContainsAny(s.file.mark, "'\n\t$`\"\\") {
+			if safeID(id) != id || strings.ContainsAny(s.file.mark, "'\n$`\"\\") {
 				t.Errorf("%q %q would go into a script", id, s.file.mark)
 			}
+		}
+		if again := q.Knowing(sessions).Under("p", "d").again(); strings.Trim(again, "0123456789 \t\n.:+-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+			t.Errorf("%q would go into a script", again)
 		}
 		for _, id := range past.Parse([]byte(strings.ReplaceAll(out, "NONCE", past.nonce))) {
 			if safeID(id) != id {
