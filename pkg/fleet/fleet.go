@@ -20,6 +20,8 @@ import (
 type Fleet struct {
 	table *Table
 	conns *transport.Pool
+	// server is the one that may hold the connections; nil without WithServer.
+	server *relay.Client
 }
 
 // Option changes how a Fleet works.
@@ -114,8 +116,13 @@ func New(table *Table, opts ...Option) *Fleet {
 		}
 		table = &Table{Path: table.Path, Hosts: hosts}
 	}
-	return &Fleet{table: table, conns: transport.NewPool(transport.Options{
-		Carrier:  o.server.carrier(o.notice),
+	server := o.server.client(o.notice)
+	var carrier transport.Carrier
+	if server != nil {
+		carrier = server
+	}
+	return &Fleet{table: table, server: server, conns: transport.NewPool(transport.Options{
+		Carrier:  carrier,
 		Ask:      o.ask,
 		Attended: o.free,
 		Warn: func(e transport.Endpoint, text string) {
@@ -128,8 +135,8 @@ func New(table *Table, opts ...Option) *Fleet {
 	})}
 }
 
-// carrier is the way to a server, or nil.
-func (s *server) carrier(tell func(Notice)) transport.Carrier {
+// client is the way to a server, or nil.
+func (s *server) client(tell func(Notice)) *relay.Client {
 	if s == nil {
 		return nil
 	}

@@ -124,9 +124,8 @@ var errBusy = errors.New("it takes no more calls now")
 // errOff is that of a server which was of no use just now.
 var errOff = errors.New("left alone")
 
-// connect reaches the server and hands it the call. Without an error all of it was
-// handed over.
-func (c *Client) connect(ctx context.Context, s transport.Script, e transport.Endpoint, who *transport.Person) (*net.UnixConn, error) {
+// reach connects to a server that is of use.
+func (c *Client) reach(ctx context.Context) (*net.UnixConn, error) {
 	c.mu.Lock()
 	off := time.Now().Before(c.offUntil)
 	c.mu.Unlock()
@@ -145,6 +144,16 @@ func (c *Client) connect(ctx context.Context, s transport.Script, e transport.En
 		}
 		return nil, err
 	}
+	return conn, nil
+}
+
+// connect reaches the server and hands it the call. Without an error all of it was
+// handed over.
+func (c *Client) connect(ctx context.Context, s transport.Script, e transport.Endpoint, who *transport.Person) (*net.UnixConn, error) {
+	conn, err := c.reach(ctx)
+	if err != nil {
+		return nil, err
+	}
 	dir, _ := os.Getwd()
 	r := request{
 		Endpoint: e, Repeatable: s.Repeatable, Alone: s.Alone, Finish: s.Finish, Prelude: len(s.Prelude), Person: c.person, Attended: who.Ask != nil, Dir: []byte(dir),
@@ -155,7 +164,7 @@ func (c *Client) connect(ctx context.Context, s transport.Script, e transport.En
 	_ = conn.SetWriteDeadline(time.Now().Add(2 * alivePatience))
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetWriteDeadline(time.Now()) })
 	defer stop()
-	if err := writeFrame(conn, kindRun, r, []byte(s.Prelude), []byte(s.Text)); err != nil {
+	if err = writeFrame(conn, kindRun, r, []byte(s.Prelude), []byte(s.Text)); err != nil {
 		_ = conn.Close()
 		if ctx.Err() == nil {
 			c.leave()
