@@ -15,8 +15,8 @@ import (
 
 // Fleet is a fleet table and the connections to its machines. Its methods are
 // safe for concurrent use. Nothing about a host is remembered between calls but
-// the connection: what a method tells was seen while it ran. Load and New make one;
-// two of them share nothing.
+// the connection: what a method tells was seen while it ran (see WithServer for the
+// one exception). Load and New make one; two of them share nothing.
 type Fleet struct {
 	table *Table
 	conns *transport.Pool
@@ -82,6 +82,11 @@ func WithTerminalFree(free func() bool) Option { return func(o *options) { o.fre
 // uses. version is what the program calls itself, and empty that of this module,
 // which is right for a program that was built with a released one. Without this
 // option no server is used.
+//
+// Such a server also keeps what Status and Read have seen for whoever looks next at the
+// same hosts, in its memory and for some minutes, and the hosts are asked only for what has
+// changed since. What Status then tells of the count of changed files and the room on the
+// disk is up to 5 s old, unless something was committed, staged or checked out meanwhile.
 func WithServer(version string, sockets ...string) Option {
 	return func(o *options) { o.server = &server{version, sockets} }
 }

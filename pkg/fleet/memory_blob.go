@@ -2,8 +2,6 @@ package fleet
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"math"
 	"reflect"
@@ -16,6 +14,9 @@ import (
 )
 
 const (
+	// memoryForm is of all that a memory is when it is written down, and what it means.
+	// TestMemoryForm tells it.
+	memoryForm = "0241516c5104ee57"
 	// recalledAge is how old what the host does not confirm may be (a count of changed
 	// files, the room on a disk) when a process tells it that did not see it itself:
 	// a person who looks has often just changed something.
@@ -91,7 +92,7 @@ type leaseBlob struct {
 // encode writes the memory down for one who looks over the same connection. What is
 // over is left out, and nil is that nothing is worth it.
 func (m *memory) encode(link string, now time.Time) []byte {
-	b := memoryBlob{Form: memoryForm(), At: now.UTC().Round(0), Link: link, Stat: m.stat, Clock: m.clock.blob(now), Folders: map[string]*folderBlob{}}
+	b := memoryBlob{Form: memoryForm, At: now.UTC().Round(0), Link: link, Stat: m.stat, Clock: m.clock.blob(now), Folders: map[string]*folderBlob{}}
 	b.keepSight(m.sight)
 	if b.Clock.For > 0 && m.east != nil {
 		b.Offset, b.East = m.offset, eastOf(m.east)
@@ -194,7 +195,7 @@ func decodeMemory(blob []byte, age time.Duration, now time.Time) (*memory, strin
 	var b memoryBlob
 	d := json.NewDecoder(bytes.NewReader(blob))
 	d.DisallowUnknownFields()
-	if len(blob) > maxMemory || d.Decode(&b) != nil || b.Form != memoryForm() || b.Link == "" || age < 0 {
+	if len(blob) > maxMemory || d.Decode(&b) != nil || b.Form != memoryForm || b.Link == "" || age < 0 {
 		return nil, ""
 	}
 	if apart := now.Round(0).Sub(b.At) - age; apart > time.Second || apart < -time.Second {
@@ -274,29 +275,4 @@ func numbers(block string) bool { return strings.Trim(block, "0123456789. \n") =
 func eastOf(zone *time.Location) int {
 	_, seconds := time.Time{}.In(zone).Zone()
 	return seconds
-}
-
-// shapeOf tells how a type is written down: the names and types of all its fields.
-func shapeOf(t reflect.Type) string {
-	switch {
-	case t == reflect.TypeFor[time.Time]():
-		return "time"
-	case t.Kind() == reflect.Pointer, t.Kind() == reflect.Slice:
-		return t.Kind().String() + " " + shapeOf(t.Elem())
-	case t.Kind() == reflect.Map:
-		return "map " + shapeOf(t.Key()) + " " + shapeOf(t.Elem())
-	case t.Kind() != reflect.Struct:
-		return t.Kind().String()
-	}
-	var b strings.Builder
-	for f := range t.Fields() {
-		b.WriteString(f.Name + " " + string(f.Tag) + " " + shapeOf(f.Type) + ";")
-	}
-	return "{" + b.String() + "}"
-}
-
-// memoryForm is the form of a memory that is written down, in few letters.
-func memoryForm() string {
-	sum := sha256.Sum256([]byte(shapeOf(reflect.TypeFor[memoryBlob]())))
-	return hex.EncodeToString(sum[:8])
 }

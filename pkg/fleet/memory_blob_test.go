@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"reflect"
 	"regexp"
@@ -115,7 +117,7 @@ func TestMemoryBlobNothing(t *testing.T) {
 		"no JSON":                  {[]byte("{"), 0, now},
 		"cut":                      {blob[:len(blob)/2], 0, now},
 		"a list":                   {[]byte("[]"), 0, now},
-		"another build's":          {change(`"form":"`+memoryForm()+`"`, `"form":"0"`), 0, now},
+		"another build's":          {change(`"form":"`+memoryForm+`"`, `"form":"0"`), 0, now},
 		"a field more":             {change(`"link":`, `"more":1,"link":`), 0, now},
 		"of no connection":         {change(`"link":"link"`, `"link":""`), 0, now},
 		"too long":                 {append(slices.Clone(blob), bytes.Repeat([]byte(" "), maxMemory)...), 0, now},
@@ -239,10 +241,38 @@ func TestMemoryBlobFields(t *testing.T) {
 			t.Errorf("%s has %s", tt.of, got)
 		}
 	}
+}
+
+// TestMemoryForm has another form for each change of what is written down: a server
+// may have what a program of another build has left.
+func TestMemoryForm(t *testing.T) {
+	sum := sha256.Sum256([]byte(shapeOf(reflect.TypeFor[memoryBlob]())))
+	if got := hex.EncodeToString(sum[:8]); got != memoryForm {
+		t.Errorf("memoryForm is %q now", got)
+	}
 	type other struct{ memoryBlob }
 	if shapeOf(reflect.TypeFor[other]()) == shapeOf(reflect.TypeFor[memoryBlob]()) {
-		t.Error("another type has the same form")
+		t.Error("another type has the same")
 	}
+}
+
+// shapeOf tells how a type is written down: the names and types of all its fields.
+func shapeOf(t reflect.Type) string {
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		return "time"
+	case t.Kind() == reflect.Pointer, t.Kind() == reflect.Slice:
+		return t.Kind().String() + " " + shapeOf(t.Elem())
+	case t.Kind() == reflect.Map:
+		return "map " + shapeOf(t.Key()) + " " + shapeOf(t.Elem())
+	case t.Kind() != reflect.Struct:
+		return t.Kind().String()
+	}
+	var b strings.Builder
+	for f := range t.Fields() {
+		b.WriteString(f.Name + " " + string(f.Tag) + " " + shapeOf(f.Type) + ";")
+	}
+	return "{" + b.String() + "}"
 }
 
 // FuzzMemoryBlob holds that whatever is kept makes no script say another thing, and
@@ -252,26 +282,26 @@ func FuzzMemoryBlob(f *testing.F) {
 	now := time.Now()
 	stamp, _ := json.Marshal(now.UTC().Round(0))
 	m := fullMemory(f, 0, now)
-	full := bytes.Replace(bytes.Replace(m.encode("link", now), []byte(memoryForm()), []byte("FORM"), 1), stamp, []byte("NOW"), 1)
+	full := bytes.Replace(bytes.Replace(m.encode("link", now), []byte(memoryForm), []byte("FORM"), 1), stamp, []byte("NOW"), 1)
 	for _, seed := range []string{
 		string(full), "", "{}", `{"form":"FORM","at":NOW,"link":"a"}`, `{"form":"FORM","at":NOW,"link":"a","folders":{"~":null,"~/a":{"path":"x","repo":{"lease":{"age":-1,"for":1}}}}}`,
 		`{"form":"FORM","at":NOW,"link":"a","clock":{"age":9223372036854775807,"for":9223372036854775807},"panes":{"a":["%1;x","$(x)"]},"clients":[{"id":"'","pid":1,"mark":"'"}]}`,
 	} {
 		f.Add(seed, int64(time.Second))
 	}
-	numeric, hex := regexp.MustCompile(`^[0-9. \n]*$`), regexp.MustCompile(`^[0-9a-f]*$`)
+	numeric, commit := regexp.MustCompile(`^[0-9. \n]*$`), regexp.MustCompile(`^[0-9a-f]*$`)
 	f.Fuzz(func(t *testing.T, text string, age int64) {
-		blob := []byte(strings.Replace(strings.Replace(text, "FORM", memoryForm(), 1), "NOW", string(stamp), 1))
+		blob := []byte(strings.Replace(strings.Replace(text, "FORM", memoryForm, 1), "NOW", string(stamp), 1))
 		at := now.Add(time.Duration(age) % time.Hour)
 		got, link := decodeMemory(blob, time.Duration(age), at)
 		if got == nil {
 			return
 		}
-		words := []string{*cmpString(got.settings), *cmpString(got.zoneFile)}
+		words := []string{*orEmpty(got.settings), *orEmpty(got.zoneFile)}
 		for _, f := range got.folders {
 			if f.repo != nil {
 				words = append(words, f.repo.block)
-				if !hex.MatchString(f.repo.oid) {
+				if !commit.MatchString(f.repo.oid) {
 					t.Errorf("commit %q", f.repo.oid)
 				}
 			}
@@ -295,7 +325,7 @@ func FuzzMemoryBlob(f *testing.F) {
 	})
 }
 
-func cmpString(s *string) *string {
+func orEmpty(s *string) *string {
 	if s == nil {
 		return new(string)
 	}
