@@ -22,6 +22,7 @@ type Fleet struct {
 	conns *transport.Pool
 	// server is the one that may hold the connections; nil without WithServer.
 	server *relay.Client
+	asks   bool // somebody can be asked
 }
 
 // Option changes how a Fleet works.
@@ -126,7 +127,7 @@ func New(table *Table, opts ...Option) *Fleet {
 	if server != nil {
 		carrier = server
 	}
-	return &Fleet{table: table, server: server, conns: transport.NewPool(transport.Options{
+	return &Fleet{table: table, server: server, asks: o.ask != nil, conns: transport.NewPool(transport.Options{
 		Carrier:  carrier,
 		Ask:      o.ask,
 		Attended: o.free,

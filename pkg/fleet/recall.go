@@ -38,10 +38,10 @@ func (g group) glancing() group {
 // server keep what they have found.
 func (f *Fleet) recall(ctx context.Context, g group) (_ group, keep func()) {
 	nothing := func() {}
-	if f.server == nil || !g.glance || g.endpoint.Local {
+	if f.server == nil || !g.glance {
 		return g, nothing
 	}
-	held := f.server.Recall(ctx, g.key())
+	held := f.server.Recall(ctx, g.endpoint, f.key(g))
 	if held == nil {
 		return g, nothing
 	}
@@ -58,11 +58,13 @@ func (f *Fleet) recall(ctx context.Context, g group) (_ group, keep func()) {
 	}
 }
 
-// key names what a look asks, and of whom. The agent and the tickets decide who one
-// is on a host; what else of an environment may do so, the connection tells.
-func (g group) key() string {
+// key names what a look asks, and of whom. The agent, the tickets and whether somebody
+// can be asked decide over which connection it goes, so that those who have different
+// ones don't take what they left from each other. What else decides so, such as all of
+// an environment, shows in the connection alone.
+func (f *Fleet) key(g group) string {
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%#v %q %q\n", g.endpoint, os.Getenv("SSH_AUTH_SOCK"), os.Getenv("KRB5CCNAME"))
+	fmt.Fprintf(sum, "%#v %t %q %q\n", g.endpoint, f.asks, os.Getenv("SSH_AUTH_SOCK"), os.Getenv("KRB5CCNAME"))
 	for _, h := range g.hosts {
 		fmt.Fprintf(sum, "%q %q\n", h.Session, h.Workdir)
 	}

@@ -51,6 +51,7 @@ type Client struct {
 	offUntil time.Time
 	said     map[string]bool
 	told     map[transport.Endpoint]bool
+	carried  map[transport.Endpoint]int // scripts that a server has run to their end
 }
 
 // NewClient gives the client of a program of this version (empty: what it was
@@ -62,7 +63,7 @@ func NewClient(version string, say func(string), sockets ...string) *Client {
 	}
 	c := &Client{
 		sockets: sockets, version: ownVersion(version), say: say, person: rand.Text(),
-		said: map[string]bool{}, told: map[transport.Endpoint]bool{},
+		said: map[string]bool{}, told: map[transport.Endpoint]bool{}, carried: map[transport.Endpoint]int{},
 	}
 	// Now, as the file may be another one by the first call.
 	c.build, c.noBuild = build(c.version)
@@ -251,6 +252,19 @@ func (c *Client) fits(theirs hello) error {
 		return errors.New("it runs in another place (account, home or namespace)")
 	}
 	return nil
+}
+
+// count counts a script that a server has run, and runs gives how many those are.
+func (c *Client) count(e transport.Endpoint) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.carried[e]++
+}
+
+func (c *Client) runs(e transport.Endpoint) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.carried[e]
 }
 
 // tell passes on what is known of an endpoint's ssh_config, once.

@@ -5,6 +5,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
 const (
@@ -36,14 +38,18 @@ type Recalled struct {
 	// that nobody sets.
 	Age  time.Duration
 	conn *net.UnixConn
+
+	client   *Client
+	endpoint transport.Endpoint
+	runs     int // of the client there, before
 }
 
-// Recall asks the server for what was kept under a key of the callers' making, of 256
-// bytes at most, and gives nil where there is no server for this program. It waits no
-// longer than a call does for the server's greeting, and half a second more. Whoever
-// gets one calls its Close.
-func (c *Client) Recall(ctx context.Context, key string) *Recalled {
-	if ctx.Err() != nil {
+// Recall asks the server for what was kept of an endpoint under a key of the callers'
+// making, of 256 bytes at most, and gives nil where there is no server for this
+// program. It waits no longer than a call does for the server's greeting, and half a
+// second more. Whoever gets one calls its Close.
+func (c *Client) Recall(ctx context.Context, e transport.Endpoint, key string) *Recalled {
+	if ctx.Err() != nil || e.Local {
 		return nil
 	}
 	conn, err := c.reach(ctx)
@@ -69,7 +75,7 @@ func (c *Client) Recall(ctx context.Context, key string) *Recalled {
 		_ = conn.Close()
 		return nil
 	}
-	r := &Recalled{conn: conn}
+	r := &Recalled{conn: conn, client: c, endpoint: e, runs: c.runs(e)}
 	if len(f.body) > 0 {
 		r.Blob, r.Age = f.body, how.Age
 	}
@@ -78,9 +84,11 @@ func (c *Client) Recall(ctx context.Context, key string) *Recalled {
 
 // Keep has the server keep blob, of 64 KiB at most, under the key in place of what was
 // there. It is for five minutes, or until others need the room. Whether it is kept
-// nobody can tell; the caller does not wait for it, and may end at once.
+// nobody can tell; the caller does not wait for it, and may end at once. It is not if
+// the server has run nothing on the endpoint meanwhile: what was seen over a connection
+// of the program's own is no use to the next one.
 func (r *Recalled) Keep(blob []byte) {
-	if r == nil || len(blob) == 0 || len(blob) > maxBlob {
+	if r == nil || len(blob) == 0 || len(blob) > maxBlob || r.client.runs(r.endpoint) == r.runs {
 		return
 	}
 	_ = r.conn.SetWriteDeadline(time.Now().Add(recallPatience))

@@ -10,17 +10,23 @@ import (
 	"testing"
 	"time"
 
+	"github.com/claude-fleet/claude-fleet/internal/rig"
 	"github.com/claude-fleet/claude-fleet/internal/rig/rigtest"
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
-// recalls asks as a program of its own would.
+// elsewhere is an endpoint that nobody connects to.
+var elsewhere = transport.Endpoint{Destination: "elsewhere"}
+
+// recalls asks as a program of its own would, and as one whose call is then carried.
 func recalls(t *testing.T, path, key string) *Recalled {
 	t.Helper()
-	r := NewClient("", nil, path).Recall(within(t, time.Minute), key)
+	r := NewClient("", nil, path).Recall(within(t, time.Minute), elsewhere, key)
 	if r == nil {
 		t.Fatal("no answer")
 	}
 	t.Cleanup(r.Close)
+	r.client.count(elsewhere)
 	return r
 }
 
@@ -34,7 +40,7 @@ func wantKept(t *testing.T, s *Server, n int) {
 // TestRecall has one program leave bytes for the next, by their key.
 func TestRecall(t *testing.T) {
 	path := socket(t)
-	if r := NewClient("", nil, path).Recall(t.Context(), "a"); r != nil {
+	if r := NewClient("", nil, path).Recall(t.Context(), elsewhere, "a"); r != nil {
 		t.Errorf("without a server: %+v", r)
 	}
 	var none *Recalled
@@ -68,12 +74,12 @@ func TestRecall(t *testing.T) {
 	if r := recalls(t, path, "c"); r.Blob != nil {
 		t.Errorf("too long: %d bytes", len(r.Blob))
 	}
-	if r := NewClient("", nil, path).Recall(t.Context(), strings.Repeat("k", maxKey+1)); r != nil {
+	if r := NewClient("", nil, path).Recall(t.Context(), elsewhere, strings.Repeat("k", maxKey+1)); r != nil {
 		t.Error("by a key that is too long")
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if r := NewClient("", nil, path).Recall(over, "a"); r != nil {
+	if r := NewClient("", nil, path).Recall(over, elsewhere, "a"); r != nil {
 		t.Error("for one who is gone")
 	}
 }
@@ -84,7 +90,7 @@ func TestRecallBuild(t *testing.T) {
 	s := serving(t, Options{Version: "v1.2.3"}, path)
 	var told said
 	for _, version := range []string{"v1.2.2", ""} {
-		if r := NewClient(version, told.say, path).Recall(within(t, time.Minute), "a"); r != nil {
+		if r := NewClient(version, told.say, path).Recall(within(t, time.Minute), elsewhere, "a"); r != nil {
 			t.Errorf("%q was answered", version)
 		}
 	}
@@ -99,9 +105,10 @@ func TestRecallBuild(t *testing.T) {
 	if f, err := readFrame(c, maxBlob); err == nil {
 		t.Errorf("got %c", f.kind)
 	}
-	if r := NewClient("v1.2.3", told.say, path).Recall(within(t, time.Minute), "a"); r == nil { // the negative
+	if r := NewClient("v1.2.3", told.say, path).Recall(within(t, time.Minute), elsewhere, "a"); r == nil { // the negative
 		t.Error("the same build is not answered")
 	} else {
+		r.client.count(elsewhere)
 		r.Keep([]byte("x"))
 	}
 	wantKept(t, s, 1)
@@ -174,6 +181,37 @@ func TestRecallHoldsUpNobody(t *testing.T) {
 	r.Keep([]byte("x")) // says nothing
 }
 
+// TestRecallOfCarried keeps nothing of a program that has gone direct, and of one
+// whose script was carried, which may end as soon as it has said so.
+func TestRecallOfCarried(t *testing.T) {
+	_, _, e := box(t, rig.HostSpec{})
+	path := socket(t)
+	s := serving(t, Options{}, path)
+	for i, carried := range []bool{false, true} {
+		c := NewClient("", nil, path)
+		r := c.Recall(within(t, time.Minute), e, fmt.Sprint(carried))
+		if r == nil || r.Blob != nil {
+			t.Fatalf("%+v", r)
+		}
+		o := transport.Options{Carrier: c}
+		if !carried {
+			o.Carrier = nil
+		}
+		run(t, program(t, o, nil), e, "true")
+		r.Keep(fmt.Append(nil, carried))
+		r.Close()
+		wantKept(t, s, i)
+	}
+	if r := NewClient("", nil, path).Recall(within(t, time.Minute), e, "true"); r == nil || string(r.Blob) != "true" {
+		t.Errorf("%+v", r)
+	} else {
+		r.Close()
+	}
+	if r := NewClient("", nil, path).Recall(within(t, time.Minute), transport.Endpoint{Local: true}, "a"); r != nil {
+		t.Errorf("of this machine: %+v", r)
+	}
+}
+
 // TestRecallFrozen does not wait for a server that does not run on.
 func TestRecallFrozen(t *testing.T) {
 	path := socket(t)
@@ -186,10 +224,10 @@ func TestRecallFrozen(t *testing.T) {
 	began := time.Now()
 	var told said
 	c := NewClient("", told.say, path)
-	if r := c.Recall(within(t, time.Minute), "a"); r != nil || time.Since(began) > 20*time.Second {
+	if r := c.Recall(within(t, time.Minute), elsewhere, "a"); r != nil || time.Since(began) > 20*time.Second {
 		t.Errorf("%+v after %v", r, time.Since(began))
 	}
-	if r := c.Recall(within(t, time.Minute), "a"); r != nil || len(told.lines) != 1 {
+	if r := c.Recall(within(t, time.Minute), elsewhere, "a"); r != nil || len(told.lines) != 1 {
 		t.Errorf("%+v, said %q", r, told.all())
 	}
 }
