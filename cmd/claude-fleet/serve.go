@@ -101,6 +101,7 @@ func (a *app) serveStatus(ctx context.Context) error {
 	fmt.Fprintf(a.out, "running for %s%s\n", time.Since(i.Since).Round(time.Second), ending)
 	fmt.Fprintf(a.out, "version      %s\nprocess      %d\nsocket       %s\n", i.Version, i.PID, i.Socket)
 	fmt.Fprintf(a.out, "calls        %d so far, %d under way\n", i.Calls, i.Callers)
+	fmt.Fprintf(a.out, "looks kept   %d\n", i.Kept)
 	fmt.Fprintf(a.out, "connections  %d\n", len(i.Connections))
 	for _, c := range i.Connections {
 		fmt.Fprintln(a.out, a.clip(fmt.Sprintf("  %s, for %s", c.Destination, time.Since(c.Since).Round(time.Second))))

@@ -15,11 +15,14 @@ import (
 
 // Fleet is a fleet table and the connections to its machines. Its methods are
 // safe for concurrent use. Nothing about a host is remembered between calls but
-// the connection: what a method tells was seen while it ran. Load and New make one;
-// two of them share nothing.
+// the connection: what a method tells was seen while it ran (see WithServer for the
+// one exception). Load and New make one; two of them share nothing.
 type Fleet struct {
 	table *Table
 	conns *transport.Pool
+	// server is the one that may hold the connections; nil without WithServer.
+	server *relay.Client
+	asks   bool // somebody can be asked
 }
 
 // Option changes how a Fleet works.
@@ -80,6 +83,11 @@ func WithTerminalFree(free func() bool) Option { return func(o *options) { o.fre
 // uses. version is what the program calls itself, and empty that of this module,
 // which is right for a program that was built with a released one. Without this
 // option no server is used.
+//
+// Such a server also keeps what Status and Read have seen for whoever looks next at the
+// same hosts, in its memory and for some minutes, and the hosts are asked only for what has
+// changed since. What Status then tells of the count of changed files and the room on the
+// disk is up to 5 s old, unless something was committed, staged or checked out meanwhile.
 func WithServer(version string, sockets ...string) Option {
 	return func(o *options) { o.server = &server{version, sockets} }
 }
@@ -114,8 +122,13 @@ func New(table *Table, opts ...Option) *Fleet {
 		}
 		table = &Table{Path: table.Path, Hosts: hosts}
 	}
-	return &Fleet{table: table, conns: transport.NewPool(transport.Options{
-		Carrier:  o.server.carrier(o.notice),
+	server := o.server.client(o.notice)
+	var carrier transport.Carrier
+	if server != nil {
+		carrier = server
+	}
+	return &Fleet{table: table, server: server, asks: o.ask != nil, conns: transport.NewPool(transport.Options{
+		Carrier:  carrier,
 		Ask:      o.ask,
 		Attended: o.free,
 		Warn: func(e transport.Endpoint, text string) {
@@ -128,8 +141,8 @@ func New(table *Table, opts ...Option) *Fleet {
 	})}
 }
 
-// carrier is the way to a server, or nil.
-func (s *server) carrier(tell func(Notice)) transport.Carrier {
+// client is the way to a server, or nil.
+func (s *server) client(tell func(Notice)) *relay.Client {
 	if s == nil {
 		return nil
 	}

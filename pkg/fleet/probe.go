@@ -34,6 +34,8 @@ type group struct {
 	hosts    []Host
 	memory   *memory // of whoever looks again and again; nil: nothing is known
 	lean     bool    // what runs in a pane beside its client is not asked for
+	glance   bool    // of one look that only tells
+	recall   *recall // where the memory is from, if a server keeps it
 }
 
 // remembering is the group for one who looks at its states again and again.
@@ -67,7 +69,7 @@ func (f *Fleet) look(ctx context.Context, g group) []seen {
 	}
 	sight, site := newSight(g.memory.lastSight(), !g.lean, names...), newSite(g.memory, workdirs...)
 	sections := transport.NewSections()
-	sections.Add("sight", sight.fragment())
+	sections.Add("sight", g.recall.fragment()+sight.fragment())
 	sections.Add("site", site.fragment())
 	res, err := f.conns.Conn(g.endpoint).Run(ctx, transport.Script{Prelude: sightPrelude, Text: sections.Script(), Repeatable: true})
 	var parts map[string]transport.Section
@@ -78,7 +80,12 @@ func (f *Fleet) look(ctx context.Context, g group) []seen {
 		return unreachableAll(g.hosts, err)
 	}
 
-	sighted, around := sight.parse(parts["sight"]), site.parse(parts["site"].Out)
+	out, same := g.recall.parse(parts["sight"].Out)
+	if !same { // what it was asked with is of another connection
+		*g.memory = *newMemory()
+		return f.look(ctx, g)
+	}
+	sighted, around := sight.parse(transport.Section{Out: out}), site.parse(parts["site"].Out)
 	if g.memory != nil {
 		g.memory.sight = &sighted
 	}

@@ -71,7 +71,7 @@ func (f *Fleet) Read(ctx context.Context, name string, o ReadOptions) (Reading, 
 	}
 	ctx, cancel := f.conns.WithTimeout(ctx, h.Timeout)
 	defer cancel()
-	s := f.probeOne(ctx, h)
+	s := f.probeAlone(ctx, groups([]Host{h})[0].glancing())
 	if s.Err != nil {
 		return Reading{}, s.Err
 	}

@@ -100,8 +100,7 @@ func (f *Fleet) Status(ctx context.Context, hosts ...Host) iter.Seq[Status] {
 		hosts = f.table.Hosts
 	}
 	return stream(ctx, groups(hosts), func(ctx context.Context, g group, emit func(Status)) {
-		g.lean = true
-		f.probe(ctx, g, func(_ int, s seen) { emit(s.Status) })
+		f.probe(ctx, g.glancing(), func(_ int, s seen) { emit(s.Status) })
 	})
 }
 

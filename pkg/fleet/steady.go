@@ -26,6 +26,8 @@ const (
 func (f *Fleet) probe(ctx context.Context, g group, tell func(int, seen)) {
 	ctx, cancel := f.conns.WithTimeout(ctx, g.timeout)
 	defer cancel()
+	g, keep := f.recall(ctx, g)
+	defer keep()
 	again := make([]int, len(g.hosts)) // by place in the group
 	for i := range again {
 		again[i] = i

@@ -125,6 +125,7 @@ func (c *call) take(asking context.Context, f frame) (_ transport.Result, err er
 		var o outcome
 		if err = f.into(&o); err == nil && o.Stdout >= 0 && o.Stdout <= len(f.body) {
 			c.client.tell(c.endpoint, o.Notices, c.who)
+			c.client.count(c.endpoint)
 			return transport.Result{Stdout: f.body[:o.Stdout:o.Stdout], Stderr: f.body[o.Stdout:], ExitCode: o.ExitCode}, nil, true
 		}
 		err = errFrame

@@ -51,6 +51,7 @@ type Client struct {
 	offUntil time.Time
 	said     map[string]bool
 	told     map[transport.Endpoint]bool
+	carried  map[transport.Endpoint]int // scripts that a server has run to their end
 }
 
 // NewClient gives the client of a program of this version (empty: what it was
@@ -62,7 +63,7 @@ func NewClient(version string, say func(string), sockets ...string) *Client {
 	}
 	c := &Client{
 		sockets: sockets, version: ownVersion(version), say: say, person: rand.Text(),
-		said: map[string]bool{}, told: map[transport.Endpoint]bool{},
+		said: map[string]bool{}, told: map[transport.Endpoint]bool{}, carried: map[transport.Endpoint]int{},
 	}
 	// Now, as the file may be another one by the first call.
 	c.build, c.noBuild = build(c.version)
@@ -124,9 +125,8 @@ var errBusy = errors.New("it takes no more calls now")
 // errOff is that of a server which was of no use just now.
 var errOff = errors.New("left alone")
 
-// connect reaches the server and hands it the call. Without an error all of it was
-// handed over.
-func (c *Client) connect(ctx context.Context, s transport.Script, e transport.Endpoint, who *transport.Person) (*net.UnixConn, error) {
+// reach connects to a server that is of use.
+func (c *Client) reach(ctx context.Context) (*net.UnixConn, error) {
 	c.mu.Lock()
 	off := time.Now().Before(c.offUntil)
 	c.mu.Unlock()
@@ -145,6 +145,16 @@ func (c *Client) connect(ctx context.Context, s transport.Script, e transport.En
 		}
 		return nil, err
 	}
+	return conn, nil
+}
+
+// connect reaches the server and hands it the call. Without an error all of it was
+// handed over.
+func (c *Client) connect(ctx context.Context, s transport.Script, e transport.Endpoint, who *transport.Person) (*net.UnixConn, error) {
+	conn, err := c.reach(ctx)
+	if err != nil {
+		return nil, err
+	}
 	dir, _ := os.Getwd()
 	r := request{
 		Endpoint: e, Repeatable: s.Repeatable, Alone: s.Alone, Finish: s.Finish, Prelude: len(s.Prelude), Person: c.person, Attended: who.Ask != nil, Dir: []byte(dir),
@@ -155,7 +165,7 @@ func (c *Client) connect(ctx context.Context, s transport.Script, e transport.En
 	_ = conn.SetWriteDeadline(time.Now().Add(2 * alivePatience))
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetWriteDeadline(time.Now()) })
 	defer stop()
-	if err := writeFrame(conn, kindRun, r, []byte(s.Prelude), []byte(s.Text)); err != nil {
+	if err = writeFrame(conn, kindRun, r, []byte(s.Prelude), []byte(s.Text)); err != nil {
 		_ = conn.Close()
 		if ctx.Err() == nil {
 			c.leave()
@@ -242,6 +252,19 @@ func (c *Client) fits(theirs hello) error {
 		return errors.New("it runs in another place (account, home or namespace)")
 	}
 	return nil
+}
+
+// count counts a script that a server has run, and runs gives how many those are.
+func (c *Client) count(e transport.Endpoint) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.carried[e]++
+}
+
+func (c *Client) runs(e transport.Endpoint) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.carried[e]
 }
 
 // tell passes on what is known of an endpoint's ssh_config, once.

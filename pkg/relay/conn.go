@@ -90,6 +90,10 @@ func (s *Server) speak(c *net.UnixConn) (keep bool) {
 			s.mu.Unlock()
 			return true
 		}
+	case kindRecall:
+		if fits {
+			s.remember(c, f)
+		}
 	case kindRun:
 		var r request
 		if fits && f.into(&r) == nil && !r.Endpoint.Local && r.Prelude >= 0 && r.Prelude <= len(f.body) {

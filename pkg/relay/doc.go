@@ -9,9 +9,13 @@
 // version, another account) makes the Client give transport.ErrNotCarried, so that
 // everything works as well without a server.
 //
-// Nothing of a script, an answer or a result is logged or written to a disk.
+// Besides, a caller may leave some bytes with the server for those after it (Recall),
+// so that what it has seen need not be looked for again. What they mean is its own.
+//
+// Nothing of a script, an answer, a result or such bytes is logged or written to a disk.
 //
 // What may live here: the socket and who may use it, the frames on it, the pools
-// by environment, and the life of the server. What may not: how a host is reached,
-// which is transport's, and anything that knows tmux, claude or the fleet table.
+// by environment, what callers leave for one another, and the life of the server.
+// What may not: how a host is reached, which is transport's, and anything that knows
+// tmux, claude or the fleet table.
 package relay

@@ -33,7 +33,10 @@ const (
 	kindRun    kind = 'r' // to the server: request, and the script
 	kindAnswer kind = 'a' // to the server: reply, and the answer
 	kindCancel kind = 'c' // to the server: cancel
+	kindRecall kind = 'R' // to the server: recall
+	kindKeep   kind = 'k' // to the server, behind a recall: what is to be kept
 
+	kindRecalled   kind = 'K' // from the server: recalled, and what was kept
 	kindAlive      kind = '.' // from the server: the call goes on
 	kindWarn       kind = 'w' // from the server: warning
 	kindQuestion   kind = 'q' // from the server: question

@@ -129,6 +129,8 @@ type Info struct {
 	Calls   int `json:"calls"`
 	// Ending is whether it takes no more calls.
 	Ending bool `json:"ending"`
+	// Kept is of how many things callers have left something for those after them.
+	Kept int `json:"kept"`
 	// Environments is how many kinds of callers are told apart.
 	Environments int                    `json:"environments"`
 	Connections  []transport.Connection `json:"connections"`

@@ -51,6 +51,7 @@ type Server struct {
 	file  os.FileInfo // the executable, as it was
 	since time.Time
 	pools pools
+	kept  store
 
 	open   context.Context // ends when calls are to be broken off
 	cancel context.CancelCauseFunc
@@ -225,6 +226,7 @@ func (s *Server) watch() {
 				s.drain("its socket was taken away")
 			}
 			s.pools.sweep(now)
+			s.kept.sweep(now)
 		}
 	}
 }
@@ -317,6 +319,7 @@ func (s *Server) info() Info {
 		Callers: s.running, Calls: s.calls, Ending: s.why != "",
 	}
 	s.mu.Unlock()
+	i.Kept = s.kept.count()
 	i.Connections = []transport.Connection{}
 	for _, h := range s.pools.all() {
 		i.Environments++

@@ -76,7 +76,7 @@ func parseFile(record string) (id string, f file, ok bool) {
 	if fields[2] != "" {
 		f.mark = strings.Join(fields[:5], "\t")
 	}
-	if strings.Trim(f.mark, "0123456789\t .:+-") != "" {
+	if strings.Trim(f.mark, markLetters) != "" {
 		f.mark = "" // it goes into a script
 	}
 	return id, f, true
