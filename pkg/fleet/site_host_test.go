@@ -96,8 +96,13 @@ func (h *madeHost) sh(t *testing.T, script string) string {
 // run runs a site.
 func (h *madeHost) run(t *testing.T, s site) []byte {
 	t.Helper()
+	return h.runText(t, s.fragment())
+}
+
+func (h *madeHost) runText(t *testing.T, fragment string) []byte {
+	t.Helper()
 	sections := transport.NewSections()
-	sections.Add("site", s.fragment())
+	sections.Add("site", fragment)
 	cmd := exec.Command(realPath(t, h.shell[0]), append(h.shell[1:], "-c", sections.Script())...)
 	cmd.Dir, cmd.Env = h.home, h.env
 	var noise strings.Builder
