@@ -129,21 +129,27 @@ Host file
 	}{
 		{"plain", Look{Unhonoured: []string{"Compression"}}},
 		{"sends", Look{Patterns: []string{"LANG", "LC_*"}}},
-		{"command", Look{Whole: true}},
+		{"command", Look{Whole: true, Command: true}},
 		{"exec", Look{Whole: true}},
 		{"behind", Look{Patterns: []string{"LANG", "LC_*"}}},
-		{"far", Look{Whole: true}},
+		{"far", Look{Whole: true, Command: true}},
 		{"file", Look{Relative: true}},
 	} {
 		got, err := p.Look(within(t, time.Minute), Endpoint{Destination: tc.host, ConfigFile: config})
-		if err != nil || !slices.Equal(got.Patterns, tc.want.Patterns) || got.Whole != tc.want.Whole || got.Relative != tc.want.Relative || !slices.Equal(got.Unhonoured, tc.want.Unhonoured) {
+		if err != nil || !slices.Equal(got.Patterns, tc.want.Patterns) || got.Whole != tc.want.Whole || got.Command != tc.want.Command || got.Login || got.Relative != tc.want.Relative || !slices.Equal(got.Unhonoured, tc.want.Unhonoured) {
 			t.Errorf("%s: %+v, %v", tc.host, got, err)
 		}
 	}
-	for text, whole := range map[string]bool{"Host a\n # ${HOME}\n": false, "Host b\n IdentityFile ${HOME}/x\n": true} {
+	for text, want := range map[string]Look{
+		"Host a\n # ${HOME} SSH_TTY\n":                {},
+		"Host b\n IdentityFile ${HOME}/x\n":           {Whole: true},
+		"Host b\n ProxyCommand printenv SSH_TTY\n":    {Login: true},
+		"Match exec \"test $SSH_CLIENT\"\nHost *\n":   {Whole: true, Login: true},
+		"Match host b exec \"[ $SSH_CONNECTION ]\"\n": {Whole: true, Login: true},
+	} {
 		file := filepath.Join(t.TempDir(), "config")
 		write(t, file, text)
-		if got, err := p.Look(within(t, time.Minute), Endpoint{Destination: "a", ConfigFile: file}); err != nil || got.Whole != whole {
+		if got, err := p.Look(within(t, time.Minute), Endpoint{Destination: "a", ConfigFile: file}); err != nil || got.Whole != want.Whole || got.Login != want.Login {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}
