@@ -24,10 +24,14 @@ func TestPlaceClaimed(t *testing.T) {
 	if err := samePlace(0, -1); err == nil {
 		t.Error("a process that can't be seen passes")
 	}
-	for _, away := range []bool{false, true} {
+	for _, c := range []struct {
+		away bool
+		how  string
+		says string
+	}{{false, "lie", "destination has no host"}, {true, "lie", "n {\"why\":\"it runs in another place"}, {false, "lie and ask", "\"pid\""}, {true, "lie and ask", "EOF"}} {
 		cmd := exec.Command(os.Args[0], path)
-		cmd.Env = append(os.Environ(), otherEnv+"=lie")
-		if away {
+		cmd.Env = append(os.Environ(), otherEnv+"="+c.how)
+		if c.away {
 			cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 			if os.Getuid() != 0 {
 				cmd.SysProcAttr = &syscall.SysProcAttr{
@@ -40,8 +44,8 @@ func TestPlaceClaimed(t *testing.T) {
 		if errors.Is(err, syscall.EPERM) && os.Getuid() != 0 {
 			return // this system lets no such account have namespaces
 		}
-		if err != nil || strings.Contains(string(out), "another place") != away {
-			t.Errorf("away %t: %s, %v", away, out, err)
+		if err != nil || !strings.Contains(string(out), c.says) {
+			t.Errorf("away %t, %s: %s, %v", c.away, c.how, out, err)
 		}
 	}
 }
