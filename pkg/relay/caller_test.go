@@ -250,6 +250,7 @@ func TestUnanswered(t *testing.T) {
 		if k, _ := transport.KindOf(<-gone); k != transport.KindCanceled {
 			t.Errorf("the first: %v", k)
 		}
+		rigtest.Eventually(t, 20*time.Second, "no pool is in use", func() (bool, string) { return waits(s) == 0 && inUse(s) == 0, "" })
 	}
 	wantLogins(t, h, 2)
 }
@@ -261,6 +262,17 @@ func waits(s *Server) int {
 		s.pools.mu.Lock()
 		n += len(h.callers)
 		s.pools.mu.Unlock()
+	}
+	return n
+}
+
+// inUse is how many calls hold a pool.
+func inUse(s *Server) int {
+	s.pools.mu.Lock()
+	defer s.pools.mu.Unlock()
+	n := 0
+	for _, h := range s.pools.held {
+		n += h.calls
 	}
 	return n
 }

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -89,5 +90,47 @@ func TestWholePools(t *testing.T) {
 	}
 	if n := len(p.all()); n != 4*maxWhole {
 		t.Errorf("%d pools with the others", n)
+	}
+}
+
+// TestWholePoolsBusy has no room for a fifth environment while four are in use, and
+// none for anything once it has ended.
+func TestWholePoolsBusy(t *testing.T) {
+	var p pools
+	e, other := transport.Endpoint{Destination: "a"}, transport.Endpoint{Destination: "b"}
+	var busy []*held
+	for i := range maxWhole {
+		busy = append(busy, p.take(string(rune('a'+i)), nil, "/", true, &e))
+	}
+	if p.take("z", nil, "/", true, &e) != nil {
+		t.Error("a fifth one")
+	}
+	if h := p.take("z", nil, "/", true, &other); h == nil {
+		t.Error("none for another endpoint")
+	} else if p.take("z", nil, "/", true, &e) != h {
+		t.Error("one that is there for another endpoint is not used")
+	}
+	if p.take("y", nil, "/", true, &e) != nil {
+		t.Error("a sixth one")
+	}
+	p.give(busy[0])
+	if p.take("y", nil, "/", true, &e) == nil {
+		t.Error("none, though one has nothing to do")
+	}
+	p.close()
+	if p.take("x", nil, "/", true, nil) != nil {
+		t.Error("one after the end")
+	}
+}
+
+// TestNeedsBound remembers endpoints, and not without end.
+func TestNeedsBound(t *testing.T) {
+	var p pools
+	for i := range 2 * maxNeeds {
+		e := transport.Endpoint{Destination: fmt.Sprint(i)}
+		p.learn(e, needs{whole: true})
+		if !p.needsOf(e).whole || len(p.needs) > maxNeeds {
+			t.Fatalf("%d: %d endpoints", i, len(p.needs))
+		}
 	}
 }
