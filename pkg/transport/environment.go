@@ -86,7 +86,7 @@ func (v *environment) give(cmd *exec.Cmd) {
 	if len(cmd.Env) == 0 {
 		cmd.Env = []string{"PATH="} // none at all would be this process's
 	}
-	if v.dir != "" && unix.Access(v.dir, unix.X_OK) != nil { // gone, or closed to this process
+	if v.dir != "" && unix.Access(v.dir+"/.", unix.X_OK) != nil { // gone, no folder, or closed to this process
 		cmd.Dir = "/"
 	}
 }
