@@ -266,17 +266,6 @@ func waits(s *Server) int {
 	return n
 }
 
-// inUse is how many calls hold a pool.
-func inUse(s *Server) int {
-	s.pools.mu.Lock()
-	defer s.pools.mu.Unlock()
-	n := 0
-	for _, h := range s.pools.held {
-		n += h.calls
-	}
-	return n
-}
-
 // TestAskGone ends a question whose caller has gone, though the login that wants
 // its answer goes on for others.
 func TestAskGone(t *testing.T) {
@@ -354,24 +343,4 @@ func TestMalformed(t *testing.T) {
 	}
 	run(t, p, e, "true")
 	wantLogins(t, h, 1)
-}
-
-// TestCrowd goes direct where the server has no room.
-func TestCrowd(t *testing.T) {
-	_, h, e := box(t, rig.HostSpec{})
-	path := socket(t)
-	s := serving(t, Options{}, path)
-	p := program(t, transport.Options{}, NewClient("", nil, path))
-	run(t, p, e, "true")
-	s.mu.Lock()
-	s.callers += maxCallers
-	s.mu.Unlock()
-	run(t, p, e, "true")
-	wantLogins(t, h, 2)
-	s.mu.Lock()
-	s.callers -= maxCallers
-	s.mu.Unlock()
-	run(t, p, e, "true")
-	wantLogins(t, h, 2)
-	rigtest.Eventually(t, 20*time.Second, "two calls are counted", func() (bool, string) { return s.info().Calls == 2, fmt.Sprintf("%+v", s.info()) })
 }

@@ -120,6 +120,37 @@ func TestEndsAmidLogin(t *testing.T) {
 	}
 }
 
+// inUse is how many calls hold a pool.
+func inUse(s *Server) int {
+	s.pools.mu.Lock()
+	defer s.pools.mu.Unlock()
+	n := 0
+	for _, h := range s.pools.held {
+		n += h.calls
+	}
+	return n
+}
+
+// TestCrowd goes direct where the server has no room.
+func TestCrowd(t *testing.T) {
+	_, h, e := box(t, rig.HostSpec{})
+	path := socket(t)
+	s := serving(t, Options{}, path)
+	p := program(t, transport.Options{}, NewClient("", nil, path))
+	run(t, p, e, "true")
+	s.mu.Lock()
+	s.callers += maxCallers
+	s.mu.Unlock()
+	run(t, p, e, "true")
+	wantLogins(t, h, 2)
+	s.mu.Lock()
+	s.callers -= maxCallers
+	s.mu.Unlock()
+	run(t, p, e, "true")
+	wantLogins(t, h, 2)
+	rigtest.Eventually(t, 20*time.Second, "two calls are counted", func() (bool, string) { return s.info().Calls == 2, fmt.Sprintf("%+v", s.info()) })
+}
+
 // TestFull goes direct where the server has no room, and comes back to it: the calls
 // of TestCrowd, silent connections, and kinds of callers.
 func TestFull(t *testing.T) {

@@ -136,6 +136,11 @@ func TestUnfitRequest(t *testing.T) {
 			t.Errorf("%+v: %q", r, got)
 		}
 	}
+	ending := idle(t, "v1.2.0")
+	ending.drain("it was told to stop")
+	if got := spoken(t, ending, ending.hello, kindRun, request{Endpoint: nowhere}, "true"); len(got) != 1 || got[0].kind != kindNotCarried {
+		t.Errorf("by one that ends: %q", got)
+	}
 	// The negative: the host is not there, and that comes back.
 	if got := spoken(t, s, s.hello, kindRun, request{Endpoint: nowhere, Prelude: 4}, "true"); len(got) != 1 || got[0].kind != kindFailed {
 		t.Errorf("%q", got)

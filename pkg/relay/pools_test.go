@@ -31,6 +31,14 @@ func TestNeeds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, name := range []string{"bin", "other/bin"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name, "ssh"), nil, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, c := range []struct {
 		name, patterns string
 		one, other     string
@@ -38,6 +46,8 @@ func TestNeeds(t *testing.T) {
 		whole, login   bool
 		same           bool
 	}{
+		{name: "another ssh", one: "PATH=" + dir + "/bin", other: "PATH=" + dir + "/other/bin"},
+		{name: "the same ssh", one: "PATH=" + dir + "/bin", other: "PATH=/nowhere:" + dir + "/bin:" + dir + "/other/bin", same: true},
 		{name: "any variable", one: "A=1", other: "A=2", whole: true},
 		{name: "any variable that is not sent", one: "A=1", other: "A=2", same: true},
 		{name: "a run of systemd", one: "INVOCATION_ID=1", other: "INVOCATION_ID=2", whole: true, same: true},
