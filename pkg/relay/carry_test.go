@@ -50,7 +50,7 @@ func TestHeldUp(t *testing.T) {
 		}
 	}
 	// A call that has just come is not held up, however old the server is.
-	if got := spoken(t, s, s.hello, kindRun, request{Endpoint: e, Env: [][]byte{[]byte("PATH=" + os.Getenv("PATH"))}}, "true"); len(got) != 1 || got[0].kind != kindDone {
+	if got := spoken(t, s, s.hello, kindRun, request{Endpoint: e, Env: [][]byte{[]byte("PATH=" + os.Getenv("PATH"))}}); len(got) != 1 || got[0].kind != kindDone {
 		t.Errorf("%q", got)
 	}
 }

@@ -18,14 +18,14 @@ import (
 
 // standIn is a server for what a real one never does. speak has each connection, whose
 // greeting has been sent, and what the caller says after its own.
-func standIn(t *testing.T, version string, speak func(c *net.UnixConn)) (path string, callers *atomic.Int32) {
+func standIn(t *testing.T, speak func(c *net.UnixConn)) (path string, callers *atomic.Int32) {
 	t.Helper()
 	path = filepath.Dir(socket(t))
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := build(ownVersion(version))
+	b, err := build(ownVersion(""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func standIn(t *testing.T, version string, speak func(c *net.UnixConn)) (path st
 			}
 			callers.Add(1)
 			_ = c.SetDeadline(time.Now().Add(time.Minute))
-			if writeFrame(c, kindHello, hello{Build: b, Version: ownVersion(version), Place: here()}) == nil {
+			if writeFrame(c, kindHello, hello{Build: b, Version: ownVersion(""), Place: here()}) == nil {
 				if _, err := readFrame(c, maxGreeting); err == nil {
 					speak(c)
 				}
@@ -59,7 +59,7 @@ func carryBy(ctx context.Context, c *Client, s transport.Script) error {
 
 // TestUnsent sends nothing that would mean something else to a server.
 func TestUnsent(t *testing.T) {
-	path, callers := standIn(t, "", func(c *net.UnixConn) { _, _ = readFrame(c, maxBody) })
+	path, callers := standIn(t, func(c *net.UnixConn) { _, _ = readFrame(c, maxBody) })
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, o := range []struct {
@@ -89,7 +89,7 @@ func TestUnsent(t *testing.T) {
 // caller who has no time.
 func TestUnread(t *testing.T) {
 	closed := make(chan struct{})
-	path, _ := standIn(t, "", func(c *net.UnixConn) { <-closed })
+	path, _ := standIn(t, func(c *net.UnixConn) { <-closed })
 	defer close(closed)
 	large := transport.Script{Text: strings.Repeat("x", 8<<20)}
 	for _, own := range []bool{true, false} { // the last one, as the stand-in has one at a time
@@ -151,7 +151,7 @@ func TestCalledOff(t *testing.T) {
 		}, transport.KindAuth, false, false},
 		{"no word", func(c *net.UnixConn) { _, _ = io.Copy(io.Discard, c) }, transport.KindTimeout, true, true},
 	} {
-		path, _ := standIn(t, "", func(c *net.UnixConn) {
+		path, _ := standIn(t, func(c *net.UnixConn) {
 			if f, err := readFrame(c, maxBody); err != nil || f.kind != kindRun {
 				t.Errorf("%s: %c, %v", o.name, f.kind, err)
 			}
@@ -177,7 +177,7 @@ func TestCalledOff(t *testing.T) {
 // TestReasons tells each reason once, and no more than a few.
 func TestReasons(t *testing.T) {
 	n := 0
-	path, callers := standIn(t, "", func(c *net.UnixConn) {
+	path, callers := standIn(t, func(c *net.UnixConn) {
 		_, _ = readFrame(c, maxBody)
 		_ = writeFrame(c, kindNotCarried, refusal{Why: fmt.Sprintf("reason %d \x1b[1m", n/2)})
 		n++
@@ -209,7 +209,7 @@ func (s *slow) Read(b []byte) (int, error) {
 	if err == nil || s.both {
 		return copy(b, "x"), err
 	}
-	if err == errNothing {
+	if errors.Is(err, errNothing) {
 		err = nil
 	}
 	return 0, err

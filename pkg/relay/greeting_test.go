@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -50,8 +51,8 @@ func pair(t *testing.T) (client, server *net.UnixConn) {
 	return c, server
 }
 
-// spoken gives what s answers to a greeting and what follows it.
-func spoken(t *testing.T, s *Server, mine hello, k kind, header any, body string) []frame {
+// spoken gives what s answers to a greeting and what follows it, with the body true.
+func spoken(t *testing.T, s *Server, mine hello, k kind, header any) []frame {
 	t.Helper()
 	c, theirs := pair(t)
 	done := make(chan struct{})
@@ -61,14 +62,14 @@ func spoken(t *testing.T, s *Server, mine hello, k kind, header any, body string
 	}
 	if k == 0 {
 		_ = c.CloseWrite()
-	} else if err := writeFrame(c, k, header, []byte(body)); err != nil {
+	} else if err := writeFrame(c, k, header, []byte("true")); err != nil {
 		t.Fatal(err)
 	}
 	var out []frame
 	for {
 		f, err := readFrame(c, maxBody)
 		if err != nil {
-			if err != io.EOF && len(out) == 0 {
+			if !errors.Is(err, io.EOF) && len(out) == 0 {
 				t.Errorf("%v", err)
 			}
 			break
@@ -116,7 +117,7 @@ func TestUnfitCaller(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got := spoken(t, s, c.hello, c.k, c.header, "true")
+		got := spoken(t, s, c.hello, c.k, c.header)
 		if len(got) != c.answers || s.info().Ending != c.ends {
 			t.Errorf("%s: %q, %+v", c.name, got, s.info())
 		}
@@ -132,17 +133,17 @@ func TestUnfitRequest(t *testing.T) {
 		{Endpoint: nowhere, Prelude: 5},
 		{Endpoint: transport.Endpoint{Local: true}},
 	} {
-		if got := spoken(t, s, s.hello, kindRun, r, "true"); len(got) != 0 {
+		if got := spoken(t, s, s.hello, kindRun, r); len(got) != 0 {
 			t.Errorf("%+v: %q", r, got)
 		}
 	}
 	ending := idle(t, "v1.2.0")
 	ending.drain("it was told to stop")
-	if got := spoken(t, ending, ending.hello, kindRun, request{Endpoint: nowhere}, "true"); len(got) != 1 || got[0].kind != kindNotCarried {
+	if got := spoken(t, ending, ending.hello, kindRun, request{Endpoint: nowhere}); len(got) != 1 || got[0].kind != kindNotCarried {
 		t.Errorf("by one that ends: %q", got)
 	}
 	// The negative: the host is not there, and that comes back.
-	if got := spoken(t, s, s.hello, kindRun, request{Endpoint: nowhere, Prelude: 4}, "true"); len(got) != 1 || got[0].kind != kindFailed {
+	if got := spoken(t, s, s.hello, kindRun, request{Endpoint: nowhere, Prelude: 4}); len(got) != 1 || got[0].kind != kindFailed {
 		t.Errorf("%q", got)
 	}
 }

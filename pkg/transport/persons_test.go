@@ -80,19 +80,19 @@ func TestAside(t *testing.T) {
 // another's.
 func TestOwnKeys(t *testing.T) {
 	t.Parallel()
-	key := func(who string) (*login, ownedKey) {
+	key := func(who string) ownedKey {
 		ctx := context.Background()
 		if who != "" {
 			ctx = WithPerson(ctx, &Person{ID: who})
 		}
 		l := &login{ctx: ctx}
-		return l, l.owned(&keyFile{version: fileVersion{}})
+		return l.owned(&keyFile{version: fileVersion{}})
 	}
 	var k keyring
 	signer := new(struct{ ssh.Signer })
-	_, own := key("")
-	_, a := key("a")
-	_, b := key("b")
+	own := key("")
+	a := key("a")
+	b := key("b")
 	k.keep(a, signer)
 	for v, want := range map[ownedKey]bool{own: false, a: true, b: false} {
 		if got, _ := k.find(v); (got != nil) != want {
