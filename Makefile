@@ -59,7 +59,10 @@ setup-test:
 $(LINT):
 	GOBIN=$(dir $@) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
 
+# The tests too have to build where the product does: vet looks at both.
 lint: $(LINT)
+	GOOS=darwin $(GO) vet ./...
+	GOOS=freebsd $(GO) vet ./...
 	$(LINT) run ./...
 
 # What it costs to judge a screen and to read the end of a large conversation; then

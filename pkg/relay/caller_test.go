@@ -250,6 +250,7 @@ func TestUnanswered(t *testing.T) {
 		if k, _ := transport.KindOf(<-gone); k != transport.KindCanceled {
 			t.Errorf("the first: %v", k)
 		}
+		rigtest.Eventually(t, 20*time.Second, "no pool is in use", func() (bool, string) { return waits(s) == 0 && inUse(s) == 0, "" })
 	}
 	wantLogins(t, h, 2)
 }
@@ -342,24 +343,4 @@ func TestMalformed(t *testing.T) {
 	}
 	run(t, p, e, "true")
 	wantLogins(t, h, 1)
-}
-
-// TestCrowd goes direct where the server has no room.
-func TestCrowd(t *testing.T) {
-	_, h, e := box(t, rig.HostSpec{})
-	path := socket(t)
-	s := serving(t, Options{}, path)
-	p := program(t, transport.Options{}, NewClient("", nil, path))
-	run(t, p, e, "true")
-	s.mu.Lock()
-	s.callers += maxCallers
-	s.mu.Unlock()
-	run(t, p, e, "true")
-	wantLogins(t, h, 2)
-	s.mu.Lock()
-	s.callers -= maxCallers
-	s.mu.Unlock()
-	run(t, p, e, "true")
-	wantLogins(t, h, 2)
-	rigtest.Eventually(t, 20*time.Second, "two calls are counted", func() (bool, string) { return s.info().Calls == 2, fmt.Sprintf("%+v", s.info()) })
 }

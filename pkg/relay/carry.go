@@ -118,7 +118,7 @@ func (s *Server) look(ctx context.Context, r *request, attended bool) (*held, tr
 			return nil, transport.Look{}, "it has no room for one more kind of caller", nil
 		}
 		look, err := h.Look(ctx, r.Endpoint)
-		seen := needs{whole: look.Whole, patterns: strings.Join(look.Patterns, " ")}
+		seen := needs{whole: look.Whole, login: look.Whole && look.Login, patterns: strings.Join(look.Patterns, " ")}
 		switch {
 		case err != nil && ctx.Err() != nil:
 			s.pools.give(h)

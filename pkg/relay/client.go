@@ -156,16 +156,15 @@ func (c *Client) connect(ctx context.Context, s transport.Script, e transport.En
 		return nil, err
 	}
 	dir, _ := os.Getwd()
-	r := request{
-		Endpoint: e, Repeatable: s.Repeatable, Alone: s.Alone, Finish: s.Finish, Prelude: len(s.Prelude), Person: c.person, Attended: who.Ask != nil, Dir: []byte(dir),
-	}
+	r := request{Endpoint: e, Person: c.person, Attended: who.Ask != nil, Dir: []byte(dir)}
+	body := r.of(s)
 	for _, kv := range os.Environ() {
 		r.Env = append(r.Env, []byte(kv))
 	}
 	_ = conn.SetWriteDeadline(time.Now().Add(2 * alivePatience))
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetWriteDeadline(time.Now()) })
 	defer stop()
-	if err = writeFrame(conn, kindRun, r, []byte(s.Prelude), []byte(s.Text)); err != nil {
+	if err = writeFrame(conn, kindRun, r, body...); err != nil {
 		_ = conn.Close()
 		if ctx.Err() == nil {
 			c.leave()

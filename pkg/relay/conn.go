@@ -96,11 +96,11 @@ func (s *Server) speak(c *net.UnixConn) (keep bool) {
 		}
 	case kindRun:
 		var r request
-		if fits && f.into(&r) == nil && !r.Endpoint.Local && r.Prelude >= 0 && r.Prelude <= len(f.body) {
-			(&caller{server: s, conn: c, request: &r, open: map[int]chan answer{}, aside: make(chan struct{}), gone: make(chan struct{})}).serve(transport.Script{
-				Prelude: string(f.body[:r.Prelude]), Text: string(f.body[r.Prelude:]),
-				Repeatable: r.Repeatable, Alone: r.Alone, Finish: r.Finish,
-			})
+		if !fits || f.into(&r) != nil {
+			return false
+		}
+		if script, ok := r.script(f.body); ok {
+			(&caller{server: s, conn: c, request: &r, open: map[int]chan answer{}, aside: make(chan struct{}), gone: make(chan struct{})}).serve(script)
 		}
 	}
 	return false

@@ -129,3 +129,47 @@ func TestEnvironments(t *testing.T) {
 	want("FLEET_OTHER", "x", "", 7)
 	want("FLEET_OTHER", "x", "", 8)
 }
+
+// TestLoginVariables has the terminals of one who is logged in by ssh share a
+// connection, although a command of ssh_config may look whether there is a login, and
+// from where; and tells them apart where the file names what each has of its own.
+func TestLoginVariables(t *testing.T) {
+	r, h, e := box(t, rig.HostSpec{})
+	files := map[string]string{}
+	seen := filepath.Join(t.TempDir(), "seen")
+	script := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\necho \"$SSH_CONNECTION,$SSH_CLIENT,$SSH_TTY\" >"+seen+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := socket(t)
+	serving(t, Options{}, path)
+	for _, c := range []struct {
+		config, port, from, seen string
+		logins                   int
+	}{
+		{"exec " + script, "1001", "192.0.2.1", "192.0.2.1 0 192.0.2.2 22,192.0.2.1 0 22,/dev/tty", 1},
+		{"exec " + script, "1002", "192.0.2.1", "192.0.2.1 0 192.0.2.2 22,192.0.2.1 0 22,/dev/tty", 1},
+		{"exec " + script, "1002", "192.0.2.9", "192.0.2.9 0 192.0.2.2 22,192.0.2.9 0 22,/dev/tty", 2},
+		{"exec " + script, "", "", ",,", 3},
+		{"exec \"" + script + "; : SSH_TTY\"", "1001", "192.0.2.1", "192.0.2.1 1001 192.0.2.2 22,192.0.2.1 1001 22,/dev/pts/1001", 4},
+		{"exec \"" + script + "; : SSH_TTY\"", "1002", "192.0.2.1", "192.0.2.1 1002 192.0.2.2 22,192.0.2.1 1002 22,/dev/pts/1002", 5},
+	} {
+		for name, value := range map[string]string{
+			"SSH_CONNECTION": c.from + " " + c.port + " 192.0.2.2 22", "SSH_CLIENT": c.from + " " + c.port + " 22", "SSH_TTY": "/dev/pts/" + c.port,
+		} {
+			if c.port == "" {
+				value = ""
+			}
+			t.Setenv(name, value)
+		}
+		if files[c.config] == "" {
+			files[c.config] = rewrite(t, r, "Host box\n", "Match "+c.config+"\nHost box\n")
+		}
+		e.ConfigFile = files[c.config]
+		run(t, program(t, transport.Options{}, NewClient("", nil, path)), e, "true")
+		wantLogins(t, h, c.logins)
+		if got, err := os.ReadFile(seen); err != nil || strings.TrimSpace(string(got)) != c.seen {
+			t.Errorf("%s: the command saw %q, %v", c.config, got, err)
+		}
+	}
+}

@@ -93,8 +93,9 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// lie calls with the greeting that the server wants to hear, and prints the answer.
-func lie(path string) {
+// lie calls, or asks, with the greeting that the server wants to hear, and prints the
+// answer.
+func lie(path, how string) {
 	c, err := dial(context.Background(), path, 20*time.Second)
 	if err == nil {
 		_ = c.SetDeadline(time.Now().Add(20 * time.Second))
@@ -103,7 +104,11 @@ func lie(path string) {
 			var theirs hello
 			_ = f.into(&theirs)
 			_ = writeFrame(c, kindHello, theirs)
-			_ = writeFrame(c, kindRun, request{}, []byte("true"))
+			if how == "lie" {
+				_ = writeFrame(c, kindRun, request{}, []byte("true"))
+			} else {
+				_ = writeFrame(c, kindAsk, struct{}{})
+			}
 			f, err = readFrame(c, maxGreeting)
 			fmt.Printf("%c %s", f.kind, f.header)
 		}

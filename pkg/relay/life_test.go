@@ -101,14 +101,22 @@ func TestSleep(t *testing.T) {
 	if usable() || !strings.Contains(told.all(), "slept for 1h0m0s") {
 		t.Errorf("after a sleep: %t, %q", usable(), told.all())
 	}
-	h.Proxy.Resume()
-	rigtest.Eventually(t, 20*time.Second, "the connection is given out again", func() (bool, string) { return usable(), "" })
 	s.waking.Lock()
 	s.looked = time.Now()
 	s.waking.Unlock()
 	s.mu.Lock()
 	s.now = func() (time.Time, time.Time) { t := time.Now(); return t.Round(0), t }
 	s.mu.Unlock()
+	// Who comes after it waits until that is known.
+	woken := make(chan bool)
+	go func() {
+		s.wake(within(t, time.Minute))
+		woken <- usable()
+	}()
+	h.Proxy.Resume()
+	if !<-woken {
+		t.Error("the connection is not given out again")
+	}
 	run(t, p, e, "true")
 	wantLogins(t, h, 1)
 }
@@ -133,6 +141,71 @@ func TestIdle(t *testing.T) {
 	}
 	run(t, p, e, "true")
 	wantLogins(t, h, 2)
+}
+
+// TestIdleAtWork ends no server for its idleness while a call runs, nor as soon as that
+// has ended, and closes pools that are of no use meanwhile.
+func TestIdleAtWork(t *testing.T) {
+	_, _, e := box(t, rig.HostSpec{})
+	path := socket(t)
+	s, err := Listen(Options{Idle: time.Hour}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	every := make(chan time.Time)
+	why := make(chan string)
+	ctx, end := context.WithCancel(context.Background())
+	go func() { why <- s.serveEvery(ctx, every) }()
+	idle := func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.last = time.Now().Add(-2 * time.Hour)
+	}
+	tick := func() {
+		select {
+		case every <- time.Now():
+		case <-time.After(20 * time.Second):
+			t.Error("nobody looks any more")
+		}
+	}
+	look := func() { // the second one is taken when the first is over
+		tick()
+		tick()
+	}
+	p := program(t, transport.Options{}, NewClient("", nil, path))
+	began, done := filepath.Join(t.TempDir(), "began"), make(chan error, 1)
+	go func() {
+		_, err := p.Conn(e).Run(within(t, time.Minute), transport.Script{Text: fmt.Sprintf("echo $$ >%[1]s; while [ ! -e %[1]s.end ]; do sleep 0.1; done", began)})
+		done <- err
+	}()
+	readPID(t, began)
+	unused := s.pools.take("unused", []string{}, "/", true, nil)
+	s.pools.give(unused)
+	s.pools.mu.Lock()
+	unused.last = time.Now().Add(-2 * poolIdle)
+	s.pools.mu.Unlock()
+	idle()
+	look()
+	if i := s.info(); i.Ending || i.Environments != 1 {
+		t.Errorf("while a call runs: %+v", i)
+	}
+	if err := os.WriteFile(began+".end", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	rigtest.Eventually(t, 20*time.Second, "the call is over", func() (bool, string) { return s.info().Callers == 0, "" })
+	look()
+	if s.info().Ending {
+		t.Errorf("after the call: %+v", s.info())
+	}
+	idle()
+	tick()
+	if got := <-why; got != "nobody has called for 1h0m0s" {
+		t.Errorf("ended since %q", got)
+	}
+	end()
 }
 
 // TestStop lets what runs come to its end.

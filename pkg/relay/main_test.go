@@ -33,8 +33,12 @@ const otherEnv = "RELAY_TEST_OTHER"
 // other prints what the other end of a socket says: as a client (dial), or as a
 // server (listen), after it has printed up.
 func other(how, path string) {
-	if how == "lie" {
-		lie(path)
+	switch how {
+	case "lie", "lie and ask":
+		lie(path, how)
+		return
+	case "build":
+		tellBuild()
 		return
 	}
 	var c net.Conn
@@ -59,7 +63,7 @@ func other(how, path string) {
 
 func TestMain(m *testing.M) {
 	if how := os.Getenv(otherEnv); how != "" {
-		other(how, os.Args[1])
+		other(how, os.Args[len(os.Args)-1])
 		os.Exit(0)
 	}
 	if socket := os.Getenv(serveEnv); socket != "" {

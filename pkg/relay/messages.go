@@ -31,6 +31,23 @@ type request struct {
 	Dir        []byte             `json:"dir"`
 }
 
+// of has r ask for s, whose text is body.
+func (r *request) of(s transport.Script) (body [][]byte) {
+	r.Repeatable, r.Alone, r.Finish, r.Prelude = s.Repeatable, s.Alone, s.Finish, len(s.Prelude)
+	return [][]byte{[]byte(s.Prelude), []byte(s.Text)}
+}
+
+// script is what r asks for; false is nothing that can be.
+func (r *request) script(body []byte) (s transport.Script, ok bool) {
+	if r.Endpoint.Local || r.Prelude < 0 || r.Prelude > len(body) {
+		return s, false
+	}
+	return transport.Script{
+		Prelude: string(body[:r.Prelude]), Text: string(body[r.Prelude:]),
+		Repeatable: r.Repeatable, Alone: r.Alone, Finish: r.Finish,
+	}, true
+}
+
 // reply names a question. Failed is why there is no answer, which else is the body.
 type reply struct {
 	ID     int    `json:"id"`

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -43,10 +44,38 @@ func checkPlace(c *net.UnixConn) error {
 	if err != nil {
 		return err
 	}
-	return samePlace(int(cred.Pid))
+	handle, err := peerHandle(c)
+	if err != nil {
+		return err
+	}
+	if handle >= 0 {
+		defer func() { _ = unix.Close(handle) }()
+	}
+	return samePlace(int(cred.Pid), handle)
 }
 
-func samePlace(pid int) error {
+// peerHandle is a descriptor of the process that peerCred tells, which the caller
+// closes, or -1 before Linux 6.5: there its number has to do.
+func peerHandle(c *net.UnixConn) (handle int, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	failed := raw.Control(func(fd uintptr) {
+		handle, err = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_PEERPIDFD)
+	})
+	switch {
+	case failed != nil:
+		return -1, failed
+	case errors.Is(err, unix.ENOPROTOOPT):
+		return -1, nil
+	}
+	return handle, err
+}
+
+// samePlace looks at the process pid. handle is that of the process that is meant, or
+// -1: if that has ended by now, another one may have its number.
+func samePlace(pid, handle int) error {
 	var mine, theirs place
 	if err := mine.spaces("self"); err != nil {
 		return err
@@ -57,5 +86,16 @@ func samePlace(pid int) error {
 	if mine != theirs {
 		return fmt.Errorf("process %d runs in other namespaces", pid)
 	}
-	return nil
+	if handle < 0 {
+		return nil
+	}
+	ended := []unix.PollFd{{Fd: int32(handle), Events: unix.POLLIN}}
+	n, err := unix.Poll(ended, 0)
+	for errors.Is(err, unix.EINTR) {
+		n, err = unix.Poll(ended, 0)
+	}
+	if err == nil && n != 0 {
+		err = fmt.Errorf("process %d has ended", pid)
+	}
+	return err
 }

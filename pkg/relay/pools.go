@@ -34,6 +34,7 @@ const (
 // beside what always does.
 type needs struct {
 	whole    bool   // all of it, and the directory
+	login    bool   // of that, all that a login by ssh has of its own
 	patterns string // the variables that go to the host, parted by blanks
 }
 
@@ -60,6 +61,11 @@ func (n needs) of(r *request) (env []string, dir, key string) {
 	sent := transport.SendsOf(strings.Fields(n.patterns), all)
 	if n.whole {
 		env, dir = slices.DeleteFunc(all, func(kv string) bool { return nameIn(kv, harmless) && !slices.Contains(sent, kv) }), string(r.Dir)
+		for i, kv := range env {
+			if !n.login && !slices.Contains(sent, kv) {
+				env[i] = transport.AnyLogin(kv)
+			}
+		}
 	} else {
 		env = append(slices.DeleteFunc(all, func(kv string) bool { return !nameIn(kv, always) }), sent...)
 		dir = "/"

@@ -35,6 +35,7 @@ func TestCarry(t *testing.T) {
 		}
 	}
 	wantLogins(t, h, before+1)
+	rigtest.Eventually(t, 20*time.Second, "no call is under way", func() (bool, string) { return s.info().Callers == 0, fmt.Sprintf("%+v", s.info()) })
 	i, err := Inquire(within(t, time.Minute), path)
 	if err != nil || i.Calls != 3 || i.Callers != 0 || i.PID != os.Getpid() || len(i.Connections) != 1 || i.Connections[0].Destination != "box" || i.Socket != s.Socket() {
 		t.Errorf("%+v, %v", i, err)

@@ -116,10 +116,21 @@ func (s *Server) Socket() string { return s.l.path }
 // returns, and nothing of the server runs any more. why is the reason; Serve is
 // called once.
 func (s *Server) Serve(ctx context.Context) (why string) {
+	every := tick
+	if s.opts.Idle > 0 {
+		every = max(min(tick, s.opts.Idle/4), 10*time.Millisecond)
+	}
+	t := time.NewTicker(every)
+	defer t.Stop()
+	return s.serveEvery(ctx, t.C)
+}
+
+// serveEvery is Serve, looking at each tick whether the server is still wanted.
+func (s *Server) serveEvery(ctx context.Context, ticks <-chan time.Time) (why string) {
 	stop := context.AfterFunc(ctx, func() { s.drain("it was told to end") })
 	defer stop()
 	var watch sync.WaitGroup
-	watch.Go(s.watch)
+	watch.Go(func() { s.watch(ticks) })
 	s.accept()
 	watch.Wait()
 	over := make(chan struct{})
@@ -202,18 +213,12 @@ func (s *Server) accept() {
 }
 
 // watch looks whether the server is still wanted, until it is not.
-func (s *Server) watch() {
-	every := tick
-	if s.opts.Idle > 0 {
-		every = max(min(tick, s.opts.Idle/4), 10*time.Millisecond)
-	}
-	t := time.NewTicker(every)
-	defer t.Stop()
+func (s *Server) watch(ticks <-chan time.Time) {
 	for {
 		select {
 		case <-s.draining:
 			return
-		case now := <-t.C:
+		case now := <-ticks:
 			s.mu.Lock()
 			idle := s.opts.Idle > 0 && s.running == 0 && now.Sub(s.last) >= s.opts.Idle
 			s.mu.Unlock()

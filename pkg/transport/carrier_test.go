@@ -54,6 +54,39 @@ func TestCarrier(t *testing.T) {
 			t.Errorf("%s: %q, %v, started %t", tc.name, res.Stdout, err, Started(err))
 		}
 	}
+	over, cancel := context.WithCancel(context.Background())
+	warned := 0
+	o := Options{
+		Warn:       func(Endpoint, string) { warned++ },
+		Unhonoured: func(Endpoint, []string) { warned++ },
+		Carrier: carrierFunc(func(ctx context.Context, e Endpoint, s Script, who *Person) (Result, error) {
+			who.Warn(e, "")
+			who.Unhonoured(e, nil)
+			if answer, err := who.Ask(ctx, Question{}); answer != "answer" || err != nil {
+				t.Errorf("answered %q, %v", answer, err)
+			}
+			cancel()
+			return Result{}, LostError(e)
+		}),
+		Ask: func(context.Context, Question) (string, error) { return "answer", nil },
+	}
+	// For one who is there no more nothing is run again.
+	_, err := newPool(t, o).Conn(s.endpoint()).Run(over, Script{Text: ": >" + Quote(s.path("ran")), Repeatable: true})
+	if _, serr := os.Stat(s.path("ran")); !errors.Is(err, ErrCarrierLost) || serr == nil || warned != 2 {
+		t.Errorf("lost, and called off: %v, %v, warned %d times", err, serr, warned)
+	}
+	if _, err := newPool(t, o).Conn(s.endpoint()).Run(within(t, time.Minute), Script{Text: "a\x00"}); err == nil || Started(err) {
+		t.Errorf("no script: %v", err)
+	}
+	o.Ask, o.Carrier = nil, carrierFunc(func(_ context.Context, _ Endpoint, _ Script, who *Person) (Result, error) {
+		if who.Ask != nil {
+			t.Error("somebody can be asked where nobody is")
+		}
+		return Result{}, nil
+	})
+	if _, err := newPool(t, o).Conn(s.endpoint()).Run(within(t, time.Minute), Script{Text: "true"}); err != nil {
+		t.Error(err)
+	}
 	p := newPool(t, Options{Carrier: carrierFunc(func(context.Context, Endpoint, Script, *Person) (Result, error) {
 		t.Error("a local script was carried")
 		return Result{}, ErrNotCarried
@@ -129,21 +162,27 @@ Host file
 	}{
 		{"plain", Look{Unhonoured: []string{"Compression"}}},
 		{"sends", Look{Patterns: []string{"LANG", "LC_*"}}},
-		{"command", Look{Whole: true}},
+		{"command", Look{Whole: true, Command: true}},
 		{"exec", Look{Whole: true}},
 		{"behind", Look{Patterns: []string{"LANG", "LC_*"}}},
-		{"far", Look{Whole: true}},
+		{"far", Look{Whole: true, Command: true}},
 		{"file", Look{Relative: true}},
 	} {
 		got, err := p.Look(within(t, time.Minute), Endpoint{Destination: tc.host, ConfigFile: config})
-		if err != nil || !slices.Equal(got.Patterns, tc.want.Patterns) || got.Whole != tc.want.Whole || got.Relative != tc.want.Relative || !slices.Equal(got.Unhonoured, tc.want.Unhonoured) {
+		if err != nil || !slices.Equal(got.Patterns, tc.want.Patterns) || got.Whole != tc.want.Whole || got.Command != tc.want.Command || got.Login || got.Relative != tc.want.Relative || !slices.Equal(got.Unhonoured, tc.want.Unhonoured) {
 			t.Errorf("%s: %+v, %v", tc.host, got, err)
 		}
 	}
-	for text, whole := range map[string]bool{"Host a\n # ${HOME}\n": false, "Host b\n IdentityFile ${HOME}/x\n": true} {
+	for text, want := range map[string]Look{
+		"Host a\n # ${HOME} SSH_TTY\n":                {},
+		"Host b\n IdentityFile ${HOME}/x\n":           {Whole: true},
+		"Host b\n ProxyCommand printenv SSH_TTY\n":    {Login: true},
+		"Match exec \"test $SSH_CLIENT\"\nHost *\n":   {Whole: true, Login: true},
+		"Match host b exec \"[ $SSH_CONNECTION ]\"\n": {Whole: true, Login: true},
+	} {
 		file := filepath.Join(t.TempDir(), "config")
 		write(t, file, text)
-		if got, err := p.Look(within(t, time.Minute), Endpoint{Destination: "a", ConfigFile: file}); err != nil || got.Whole != whole {
+		if got, err := p.Look(within(t, time.Minute), Endpoint{Destination: "a", ConfigFile: file}); err != nil || got.Whole != want.Whole || got.Login != want.Login {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}

@@ -150,7 +150,10 @@ func (c *configCache) readNow(ctx context.Context, k configKey) (*reading, []sta
 		r, err = resolveByFile(ctx, usualSources(k.file), k)
 	}
 	if err == nil {
-		r.variables = slices.ContainsFunc(r.files, namesVariables)
+		for _, f := range r.files {
+			variables, login := names(f)
+			r.variables, r.login = r.variables || variables, r.login || login
+		}
 	}
 	if err != nil || r.ran {
 		return r, nil, err
@@ -166,15 +169,19 @@ func (c *configCache) readNow(ctx context.Context, k configKey) (*reading, []sta
 	return r, stamps, nil
 }
 
-// namesVariables is whether a line of an ssh_config, comments apart, holds a $.
-func namesVariables(file string) bool {
+// names is whether a line of an ssh_config, comments apart, holds a $, and whether
+// one names a variable of loginVars.
+func names(file string) (variables, login bool) {
 	text, err := os.ReadFile(file)
+	variables, login = err != nil, err != nil
 	for line := range bytes.Lines(text) {
-		if line = bytes.TrimLeft(line, blanks); !bytes.HasPrefix(line, []byte("#")) && bytes.Contains(line, []byte("$")) {
-			return true
+		if line = bytes.TrimLeft(line, blanks); bytes.HasPrefix(line, []byte("#")) {
+			continue
 		}
+		variables = variables || bytes.Contains(line, []byte("$"))
+		login = login || slices.ContainsFunc(loginVars, func(name string) bool { return bytes.Contains(line, []byte(name)) })
 	}
-	return err != nil
+	return variables, login
 }
 
 // stampGrain is how far apart two writes must be for any file system to give

@@ -110,3 +110,31 @@ func TestIncludedFileOfOthers(t *testing.T) {
 		}
 	}
 }
+
+// TestMatchExecFails has both resolvers take an exit for an answer, and refuse what
+// gives none: a command that was killed, and one that can't be run.
+func TestMatchExecFails(t *testing.T) {
+	notAShell := filepath.Join(t.TempDir(), "shell")
+	write(t, notAShell, "")
+	for _, tc := range []struct {
+		command, shell string
+		port           int // 0 is a refusal
+	}{
+		{"true", "/bin/sh", 7}, {"exit 255", "/bin/sh", 22}, {"/nonexistent", "/bin/sh", 22},
+		{"kill -9 $$", "/bin/sh", 0}, {"kill -TERM $$", "/bin/sh", 0}, {"true", notAShell, 0}, {"true", "/nonexistent/shell", 0},
+	} {
+		t.Setenv("SHELL", tc.shell)
+		for _, bin := range []string{"", NoSSHBinary} {
+			s, err := resolved(t, newPool(t, Options{SSHBinary: bin}), "Match exec \""+tc.command+"\"\n Port 7\n", "box")
+			if tc.port == 0 {
+				if err == nil || err.Kind != KindConfig {
+					t.Errorf("%q by %s, with %q: got %+v, %v", tc.command, tc.shell, bin, s, err)
+				}
+				continue
+			}
+			if err != nil || s.port != tc.port {
+				t.Errorf("%q by %s, with %q: got %+v, %v", tc.command, tc.shell, bin, s, err)
+			}
+		}
+	}
+}

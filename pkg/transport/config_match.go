@@ -155,7 +155,7 @@ func (r *fileReader) matchExec(ctx context.Context, line string, mayRun bool) (a
 		return no, fmt.Errorf("exec %q: %w", line, context.Cause(ctx))
 	}
 	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	if err != nil && !(errors.As(err, &exit) && exit.Exited()) { // ssh goes no further then either
 		return no, fmt.Errorf("exec %q: %w", line, err)
 	}
 	return answerOf(err == nil), nil

@@ -86,7 +86,27 @@ func (v *environment) give(cmd *exec.Cmd) {
 	if len(cmd.Env) == 0 {
 		cmd.Env = []string{"PATH="} // none at all would be this process's
 	}
-	if v.dir != "" && unix.Access(v.dir, unix.X_OK) != nil { // gone, or closed to this process
+	if v.dir != "" && unix.Access(v.dir+"/.", unix.X_OK) != nil { // gone, no folder, or closed to this process
 		cmd.Dir = "/"
 	}
+}
+
+// loginVars are the variables that sshd makes for each login.
+var loginVars = []string{"SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"}
+
+// AnyLogin gives kv, a variable (NAME=value) of a login by ssh, as other logins from
+// the same address have it too: without the port and without the terminal. Whether
+// there is such a login, and from where, is what commands ask for. What else kv is,
+// or has, stays as it is.
+func AnyLogin(kv string) string {
+	name, value, _ := strings.Cut(kv, "=")
+	words := strings.Split(value, " ")
+	switch {
+	case name == "SSH_TTY" && value != "":
+		return name + "=/dev/tty"
+	case name == "SSH_CONNECTION" && len(words) == 4, name == "SSH_CLIENT" && len(words) == 3:
+		words[1] = "0"
+		return name + "=" + strings.Join(words, " ")
+	}
+	return kv
 }

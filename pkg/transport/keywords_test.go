@@ -83,7 +83,13 @@ func TestTicket(t *testing.T) {
 	if u := unhonoured(d, nil); len(u) != 1 {
 		t.Errorf("with a ticket: %q", u)
 	}
+	if u := unhonoured(d, &environment{vars: []string{"KRB5CCNAME="}}); len(u) != 0 && !hasTicket(&environment{}) {
+		t.Errorf("with the ticket of this process, and not of whom it works for: %q", u)
+	}
 	t.Setenv("KRB5CCNAME", "")
+	if u := unhonoured(d, &environment{vars: []string{"KRB5CCNAME=/tmp/ticket"}}); len(u) != 1 {
+		t.Errorf("with the ticket of whom this process works for: %q", u)
+	}
 	if hasTicket(nil) { // the account that runs the test has one
 		return
 	}

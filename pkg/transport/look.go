@@ -18,6 +18,9 @@ type Look struct {
 	// Whole is whether a command of ssh_config, or a variable that it names, may
 	// make anything of the environment and the directory count.
 	Whole bool
+	// Login is whether a file names a variable that each login has with another
+	// value; see AnyLogin.
+	Login bool
 	// Command is whether there is a ProxyCommand on the way.
 	Command bool
 	// Relative is whether a file is named that is looked for in the directory of
@@ -69,6 +72,7 @@ func (p *Pool) Look(ctx context.Context, e Endpoint) (Look, error) {
 func (l *Look) add(s *settings, end bool) {
 	l.Patterns = append(l.Patterns, s.sendEnv...)
 	l.Whole = l.Whole || s.proxyCommand != "" || s.origin.ran || s.origin.variables
+	l.Login = l.Login || s.origin.login
 	l.Command = l.Command || s.proxyCommand != ""
 	for _, f := range slices.Concat(s.userKnown, s.globalKnown, s.identities, s.certificates, []string{s.revoked, s.agent, s.forwardAgent}) {
 		l.Relative = l.Relative || f != "" && !strings.HasPrefix(f, "/")

@@ -76,6 +76,8 @@ type reading struct {
 	env *environment
 	// variables is whether a file may name variables of the environment.
 	variables bool
+	// login is whether one may name a variable of loginVars.
+	login bool
 	// ran is whether a command of the configuration was run, whose answer may
 	// be another one at any time.
 	ran bool
