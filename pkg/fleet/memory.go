@@ -11,6 +11,9 @@ const (
 	// factAge is how old a count of changed files and the room on a disk may be
 	// when they are told.
 	factAge = 30 * time.Second
+	// siteAge is how old all that a site tells may be: who looks more often asks a
+	// machine for its folders in some of the looks.
+	siteAge = 5 * time.Second
 	// clockAge is how long a host's clock is taken to run as ours does.
 	clockAge = time.Minute
 	// clockLate is how long a look may take for the clock it tells to be kept.
@@ -32,6 +35,10 @@ type memory struct {
 	clock  lease
 	offset time.Duration  // of the host's clock from ours
 	east   *time.Location // the host's zone by its offset
+
+	asked lease     // of the site
+	login time.Time // see system
+	tz    string    // the name of the host's zone, if it has one
 
 	settings *string // the block of the settings; nil when it is not known
 	vim      bool    // what they say
@@ -111,6 +118,28 @@ func (m *memory) folder(workdir string) *folderMemory {
 		return nil
 	}
 	return m.folders[workdir]
+}
+
+// site is what the newest site told, if that is young enough and has told of all these
+// workdirs.
+func (m *memory) site(now time.Time, workdirs []string) (siteSeen, bool) {
+	if m == nil || m.asked.over(now) || m.clock.over(now) {
+		return siteSeen{}, false
+	}
+	seen := siteSeen{system: system{now: now.Round(0).Add(m.offset).Truncate(time.Second), vim: m.vim, login: m.login}, folders: map[string]folder{}}
+	seen.in(m.tz, m.east)
+	for _, dir := range workdirs {
+		f := m.folders[dir]
+		if f == nil || f.room.over(now) || f.repo != nil && f.repo.over(now) {
+			return siteSeen{}, false
+		}
+		found := folder{path: f.path, disk: f.disk}
+		if f.repo != nil {
+			found.git = f.repo.git
+		}
+		seen.folders[dir] = found
+	}
+	return seen, true
 }
 
 // forget drops what is known of a workdir.

@@ -16,7 +16,7 @@ import (
 const (
 	// memoryForm is of all that a memory is when it is written down, and what it means.
 	// TestMemoryForm tells it.
-	memoryForm = "55fb197a98ff2f50"
+	memoryForm = "953c71c8f445cd1d"
 	// recalledAge is how old what the host does not confirm may be (a count of changed
 	// files, the room on a disk) when a process tells it that did not see it itself:
 	// a person who looks has often just changed something.
@@ -40,6 +40,9 @@ type memoryBlob struct {
 	Clock    leaseBlob              `json:"clock"`
 	Offset   time.Duration          `json:"offset,omitempty"`
 	East     int                    `json:"east,omitempty"` // seconds
+	Asked    leaseBlob              `json:"asked"`
+	Login    time.Time              `json:"login"`
+	TZ       string                 `json:"tz,omitempty"`
 	Settings *string                `json:"settings,omitempty"`
 	Vim      bool                   `json:"vim,omitempty"`
 	ZoneFile *string                `json:"zoneFile,omitempty"`
@@ -100,6 +103,9 @@ func (m *memory) encode(link string, now time.Time) []byte {
 		b.Offset, b.East = m.offset, eastOf(m.east)
 	} else {
 		b.Clock = leaseBlob{}
+	}
+	if utf8.ValidString(m.tz) {
+		b.Asked, b.Login, b.TZ = m.asked.blob(now), m.login, m.tz
 	}
 	b.Settings, b.Vim = m.settings, m.vim
 	if utf8.ValidString(m.zone) {
@@ -211,6 +217,7 @@ func decodeMemory(blob []byte, age time.Duration, now time.Time) (*memory, strin
 	if clock := b.Clock.lease(age, clockAge, now); !clock.over(now) && b.East > -24*3600 && b.East < 24*3600 {
 		m.clock, m.offset, m.east = clock, b.Offset, time.FixedZone("", b.East)
 	}
+	m.asked, m.login, m.tz = b.Asked.lease(age, siteAge, now), b.Login, b.TZ
 	if b.Settings != nil && numbers(*b.Settings) {
 		m.settings, m.vim = b.Settings, b.Vim
 	}

@@ -229,7 +229,7 @@ func TestMemoryBlobFields(t *testing.T) {
 		of   reflect.Type
 		want string
 	}{
-		{reflect.TypeFor[memory](), "sight stat clock offset east settings vim zoneFile zone folders"},
+		{reflect.TypeFor[memory](), "sight stat clock offset east asked login tz settings vim zoneFile zone folders"},
 		{reflect.TypeFor[folderMemory](), "path room disk repo"},
 		{reflect.TypeFor[repoMemory](), "lease block oid git slow"},
 	} {

@@ -87,6 +87,15 @@ func TestWatchRemembers(t *testing.T) {
 		}
 	}
 
+	// soon has the watch tell something of the folder, whose answer may be 5 s old.
+	soon := func(what string, told func(fleet.Watched) bool) {
+		t.Helper()
+		rigtest.Eventually(t, time.Minute, "the watch to tell "+what, func() (bool, string) {
+			w := fresh()
+			return told(w), fmt.Sprintf("%+v, %+v, %q", w.Git, w.Disk, w.Flags)
+		})
+	}
+
 	until(detect.Down)
 	up(t, f)
 	until(detect.Ready)
@@ -101,9 +110,9 @@ func TestWatchRemembers(t *testing.T) {
 		return calls() == before, fmt.Sprintf("%d calls", calls())
 	})
 	commit("another")
-	if w := fresh(); w.Git == nil || w.Git.LastCommit == nil || w.Git.LastCommit.Subject != "another" {
-		t.Errorf("the commit is not told: %+v", w.Git)
-	}
+	soon("of the commit", func(w fleet.Watched) bool {
+		return w.Git != nil && w.Git.LastCommit != nil && w.Git.LastCommit.Subject == "another"
+	})
 
 	// The session goes, and another of its name comes.
 	if _, err := h.Tmux(t.Context(), "new-session", "-d", "-s", "keeper", "exec sh"); err != nil {
@@ -131,15 +140,13 @@ func TestWatchRemembers(t *testing.T) {
 	if err := os.Rename(h.Workdir, h.Workdir+".away"); err != nil {
 		t.Fatal(err)
 	}
-	if w := fresh(); w.Git != nil || w.Disk != nil || !strings.Contains(strings.Join(w.Flags, " "), "nodir") {
-		t.Errorf("without its folder: %+v, %+v, %q", w.Git, w.Disk, w.Flags)
-	}
+	soon("that its folder is missing", func(w fleet.Watched) bool {
+		return w.Git == nil && w.Disk == nil && strings.Contains(strings.Join(w.Flags, " "), "nodir")
+	})
 	if err := os.Rename(h.Workdir+".away", h.Workdir); err != nil {
 		t.Fatal(err)
 	}
-	if w := fresh(); w.Git == nil || w.Disk == nil || len(w.Flags) > 0 {
-		t.Errorf("with its folder again: %+v, %+v, %q", w.Git, w.Disk, w.Flags)
-	}
+	soon("of its folder again", func(w fleet.Watched) bool { return w.Git != nil && w.Disk != nil && len(w.Flags) == 0 })
 	cancel()
 	for range seen { // to its end
 		continue

@@ -68,12 +68,16 @@ func (f *Fleet) look(ctx context.Context, g group) []seen {
 		names, workdirs = append(names, h.Session), append(workdirs, h.Workdir)
 	}
 	sight, site := newSight(g.memory.lastSight(), !g.lean, names...), newSite(g.memory, workdirs...)
-	sections := transport.NewSections()
-	sections.Add("sight", g.recall.fragment()+sight.fragment())
-	sections.Add("site", site.fragment())
-	res, err := f.conns.Conn(g.endpoint).Run(ctx, transport.Script{Prelude: sightPrelude, Text: sections.Script(), Repeatable: true})
-	var parts map[string]transport.Section
-	if err == nil {
+	around, known := g.memory.site(site.now, workdirs)
+	text, sections := g.recall.fragment()+sight.fragment(), transport.NewSections()
+	if !known {
+		sections.Add("sight", text)
+		sections.Add("site", site.fragment())
+		text = sections.Script()
+	}
+	res, err := f.conns.Conn(g.endpoint).Run(ctx, transport.Script{Prelude: sightPrelude, Text: text, Repeatable: true})
+	parts := map[string]transport.Section{"sight": {Out: res.Stdout}}
+	if err == nil && !known {
 		parts, err = sections.Parse(res.Stdout)
 	}
 	if err != nil {
@@ -85,7 +89,10 @@ func (f *Fleet) look(ctx context.Context, g group) []seen {
 		*g.memory = *newMemory()
 		return f.look(ctx, g)
 	}
-	sighted, around := sight.parse(transport.Section{Out: out}), site.parse(parts["site"].Out)
+	sighted := sight.parse(transport.Section{Out: out})
+	if !known {
+		around = site.parse(parts["site"].Out)
+	}
 	if g.memory != nil {
 		g.memory.sight = &sighted
 	}

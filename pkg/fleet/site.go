@@ -168,7 +168,6 @@ func (s site) system(a *siteAnswer) (sys system, began time.Time) {
 	} else {
 		m.zoneFile, m.zone = remember(a, "z", began), a.zone
 	}
-	sys.zone = m.east
 	name := a.tz
 	if name == "" {
 		name = a.zone
@@ -176,21 +175,28 @@ func (s site) system(a *siteAnswer) (sys system, began time.Time) {
 	if i := strings.LastIndex(name, "/zoneinfo/"); i >= 0 {
 		name = name[i+len("/zoneinfo/"):]
 	}
-	if name != "" {
-		// A name that this machine does not know leaves the offset.
-		if zone, err := time.LoadLocation(name); err == nil {
-			sys.zone = zone
-		}
-	}
-	if sys.zone != nil {
-		sys.now = sys.now.In(sys.zone)
-	}
+	sys.in(name, m.east)
 	if f := strings.Fields(a.blocks["e"]); len(f) == 4 {
 		if at, ok := statTime(f[2]); ok {
 			sys.login = at
 		}
 	}
+	m.asked, m.login, m.tz = leaseFrom(s.now, siteAge), sys.login, name
 	return sys, began
+}
+
+// in puts the clock into the host's zone: the one of that name, if this machine knows
+// it, else the one so far east.
+func (s *system) in(name string, east *time.Location) {
+	s.zone = east
+	if name != "" {
+		if zone, err := time.LoadLocation(name); err == nil {
+			s.zone = zone
+		}
+	}
+	if s.zone != nil {
+		s.now = s.now.In(s.zone)
+	}
 }
 
 // remember is a block to compare with the next time; nil for one that would not do.

@@ -54,9 +54,10 @@ func (w Watched) MarshalJSON() ([]byte, error) {
 // minute, unless the interval is longer or there is a Count. It types nothing. What a look found that
 // ctx cut short is not yielded.
 //
-// What costs a machine much is not asked for at each look: the count of changed files
-// and the room on the disk are up to 30 s old, unless something was committed, staged
-// or checked out meanwhile.
+// What costs a machine much is not asked for at each look: what is told of folders,
+// and of the account's settings, is up to 5 s old, and of that the count of changed
+// files and the room on the disk up to 30 s, unless something was committed, staged or
+// checked out meanwhile.
 func (f *Fleet) Watch(ctx context.Context, o WatchOptions, hosts ...Host) iter.Seq[Watched] {
 	if len(hosts) == 0 {
 		hosts = f.table.Hosts

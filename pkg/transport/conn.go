@@ -14,7 +14,7 @@ type Script struct {
 	// so quoted text in it may be secret.
 	Text string
 	// Prelude is sh text that goes before Text. It only defines functions for it,
-	// under names that nobody else's have, and holds no secret: a shell that runs
+	// under names that no other prelude has and that do not begin with fleet_loop, and holds no secret: a shell that runs
 	// several scripts, see Repeatable, is given the same prelude once.
 	Prelude string
 	// Repeatable is whether it does no harm to run Text twice. If the

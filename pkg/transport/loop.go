@@ -32,11 +32,11 @@ func loopScript(nonce, prelude, text string) string {
 
 const loopHead = "{\n" + optionPrologue + pathPrologue + groupPrologue + `unset TMOUT fleet_head fleet_nonce fleet_lines fleet_size fleet_line fleet_text fleet_whole fleet_watchdog
 fleet_head=$(command -v head)
-fleet_begin() {
+fleet_loop_begin() {
 printf '%s%s %s\n' "${fleet_nonce}b" "$$" "$fleet_group" || exit 255
 printf '%s%s %s\n' "${fleet_nonce}b" "$$" "$fleet_group" >&2
 ` + watchdogAtOnce + `}
-fleet_end() {
+fleet_loop_end() {
 fleet_whole=1
 { kill -s KILL "$fleet_watchdog"; wait "$fleet_watchdog"; } 2>/dev/null
 printf '%s%s\n' "${fleet_nonce}e" "$1"
@@ -81,7 +81,7 @@ func request(nonce, prelude, text string) string {
 
 // inLoop is what the loop does for one script.
 func inLoop(text string) string {
-	return "fleet_begin\n(\nunset fleet_nonce fleet_text\n" + text + "\n) </dev/null\nfleet_end $?\n"
+	return "fleet_loop_begin\n(\nunset fleet_nonce fleet_text\n" + text + "\n) </dev/null\nfleet_loop_end $?\n"
 }
 
 // isPlain is whether text is of printable ASCII, tabs and line feeds alone.

@@ -57,7 +57,7 @@ func shellState(t *testing.T, e Endpoint) {
 	}{
 		{"cd", "cd /; pwd", "/\n", 0},
 		{"variables", "made_up=1; export made_up; PATH=/nowhere; IFS=x; HOME=/; unset USER; echo $made_up", "1\n", 0},
-		{"functions and aliases", "printf() { :; }; read() { :; }; fleet_end() { :; }; alias ls=false; echo", "\n", 0},
+		{"functions and aliases", "printf() { :; }; read() { :; }; fleet_loop_end() { :; }; alias ls=false; echo", "\n", 0},
 		{"exit", "exit 3", "", 3},
 		{"options", "set -efu; echo on; false; echo past it", "on\n", 1},
 		{"no execution", "set -n; echo no", "", 0},
