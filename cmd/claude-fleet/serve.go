@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -76,9 +77,9 @@ func (a *app) serve(ctx context.Context, idle time.Duration) error {
 	s, err := relay.Listen(o, relay.Sockets()...)
 	switch {
 	case errors.Is(err, relay.ErrRunning):
-		return &fleet.Error{Class: fleet.ClassRefused, Msg: err.Error(), Hint: "claude-fleet serve --status tells of it, and --stop ends it", Err: err}
+		return &fleet.Error{Class: fleet.ClassRefused, Msg: err.Error(), Hint: "claude-fleet serve --status tells of it, and --stop ends it; one that answers neither has to be killed", Err: err}
 	case err != nil:
-		return &fleet.Error{Class: fleet.ClassFailed, Msg: "can't listen: " + err.Error(), Hint: "set XDG_RUNTIME_DIR to a folder of your own, with a short name", Err: err}
+		return &fleet.Error{Class: fleet.ClassFailed, Msg: "can't listen: " + err.Error(), Hint: "the socket's folder has to be yours alone (chmod 700), its path free and short; or set XDG_RUNTIME_DIR to another folder of your own", Err: err}
 	}
 	fmt.Fprintf(a.err, "claude-fleet: serving at %s\n", s.Socket())
 	fmt.Fprintf(a.err, "claude-fleet: ended: %s\n", s.Serve(ctx))
@@ -138,9 +139,13 @@ func (a *app) serveStop(ctx context.Context) error {
 }
 
 func serveError(err error) error {
-	hint := ""
-	if errors.Is(err, relay.ErrNoServer) {
+	msg, hint := strings.TrimSuffix(err.Error(), "\n"), ""
+	switch {
+	case errors.Is(err, relay.ErrNoServer):
+		msg += " at " + strings.Join(relay.Sockets(), " or ")
 		hint = "claude-fleet serve starts one"
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		msg, hint = "the server does not answer: "+msg, "end its process, which holds that socket open; it has to be started anew"
 	}
-	return &fleet.Error{Class: fleet.ClassFailed, Msg: strings.TrimSuffix(err.Error(), "\n"), Hint: hint, Err: err}
+	return &fleet.Error{Class: fleet.ClassFailed, Msg: msg, Hint: hint, Err: err}
 }

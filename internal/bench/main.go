@@ -15,6 +15,8 @@ import (
 	"os/signal"
 	"regexp"
 	"runtime/pprof"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -95,6 +97,13 @@ func measure(ctx context.Context, o options, only string) (err error) {
 	wanted, err := regexp.Compile(only)
 	if err != nil {
 		return fmt.Errorf("-run: %w", err)
+	}
+	names := make([]string, 0, len(benches))
+	for _, b := range benches {
+		names = append(names, b.name)
+	}
+	if !slices.ContainsFunc(names, wanted.MatchString) {
+		return fmt.Errorf("-run: %q is none of %s", only, strings.Join(names, ", "))
 	}
 	if _, err := os.Stat(o.binary); err != nil {
 		return fmt.Errorf("the program to measure: %w (make build)", err)
