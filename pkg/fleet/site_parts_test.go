@@ -156,7 +156,7 @@ func TestSitePartsSlow(t *testing.T) {
 				if time.Since(began) > 40*time.Second {
 					t.Fatal("a git is left running")
 				}
-				time.Sleep(50 * time.Millisecond)
+				<-time.After(50 * time.Millisecond)
 			}
 		})
 	}
