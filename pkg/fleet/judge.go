@@ -56,7 +56,7 @@ func judge(h Host, sys system, snap tmux.Snapshot, tmuxErr error, table processe
 		if t := s.evidence.Transcript; t != nil {
 			t.Outdated = outdated(pane, t.At, sys.login)
 		}
-		s.behind = pane.Launched.Before(sys.login) && !pane.Launched.IsZero()
+		s.behind = pane.Launched.Before(sys.login.Truncate(time.Second)) && !pane.Launched.IsZero()
 	}
 	s.Verdict = detect.Classify(s.evidence)
 	s.Why = transport.Neutralise(s.Why) // it goes into errors, and may quote the screen
@@ -77,10 +77,10 @@ func judge(h Host, sys system, snap tmux.Snapshot, tmuxErr error, table processe
 }
 
 // outdated tells whether an event is from before the token that the client in the
-// pane was launched with. The clocks are all the host's; two of them tell whole
-// seconds.
+// pane was launched with. The clocks are all the host's; that of the launch tells whole
+// seconds, and so may that of the token.
 func outdated(p tmux.Pane, at, login time.Time) bool {
-	return !at.IsZero() && !login.IsZero() && !p.Launched.IsZero() && at.Before(login) && !p.Launched.Before(login)
+	return !at.IsZero() && !login.IsZero() && !p.Launched.IsZero() && at.Before(login) && !p.Launched.Before(login.Truncate(time.Second))
 }
 
 // launchedWithin tells whether the session's pane was launched so short a time

@@ -204,6 +204,17 @@ func sound(block string, now time.Time) bool {
 	return true
 }
 
+// statTimeExact is a time as stat prints it, as exactly as it does.
+func statTimeExact(s string) (time.Time, bool) {
+	at, ok := statTime(s)
+	_, fraction, _ := strings.Cut(s, ".")
+	n, err := strconv.ParseInt((fraction + "000000000")[:9], 10, 64)
+	if !ok || err != nil || n < 0 {
+		return at, ok
+	}
+	return at.Add(time.Duration(n)), true
+}
+
 // statTime is a time as stat prints it, in whole seconds.
 func statTime(s string) (time.Time, bool) {
 	s, _, _ = strings.Cut(s, ".")

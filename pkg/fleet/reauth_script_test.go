@@ -169,6 +169,8 @@ func TestOutdated(t *testing.T) {
 		"launched with a newer login": {at(1), at(5), at(9), true},
 		"in the same second":          {at(1), at(5), at(5), true},
 		"refused with that login":     {at(6), at(5), at(5), false},
+		"before it by a bit":          {at(5).Add(2e8), at(5).Add(7e8), at(5), true},
+		"behind it by a bit":          {at(5).Add(8e8), at(5).Add(7e8), at(5), false},
 		"not launched since":          {at(1), at(5), at(3), false},
 		"no login of ours":            {at(1), time.Time{}, at(9), false},
 		"not launched by us":          {at(1), at(5), time.Time{}, false},
@@ -180,7 +182,7 @@ func TestOutdated(t *testing.T) {
 	}
 	sys := newSite(nil).parse([]byte("tz UTC\nblock e\n7 1 77.000000001 78.5\nend\nclock 1 +0000\n"))
 	vim := newSite(nil).parse([]byte("tz UTC\nblock e\n7 1 x 78.5\nend\nblock s\nend\n\"editorMode\": \"vim\"\nclock 1 +0000\n"))
-	if sys.login.Unix() != 77 || sys.vim || !vim.login.IsZero() || !vim.vim {
+	if !sys.login.Equal(time.Unix(77, 1)) || sys.vim || !vim.login.IsZero() || !vim.vim {
 		t.Errorf("%+v, %+v", sys, vim)
 	}
 }

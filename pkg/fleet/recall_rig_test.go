@@ -178,25 +178,36 @@ func TestStatusRecalls(t *testing.T) {
 	if err := os.Rename(c.h.Workdir, c.h.Workdir+".away"); err != nil {
 		t.Fatal(err)
 	}
-	if s := c.look(false); s.Git != nil || s.Disk != nil || !strings.Contains(strings.Join(s.Flags, " "), "nodir") {
-		t.Errorf("without its folder: %s", told(s))
+	// What is told of a folder may be 5 s old.
+	soon := func(what string, ok func(fleet.Status) bool) {
+		t.Helper()
+		began := time.Now()
+		rigtest.Eventually(t, time.Minute, what, func() (bool, string) {
+			from := time.Now()
+			s := c.look(false)
+			if !ok(s) && from.Sub(began) >= 5*time.Second {
+				t.Fatalf("%s is not told after %v: %s", what, from.Sub(began), told(s))
+			}
+			return ok(s), told(s)
+		})
 	}
+	soon("the missing folder", func(s fleet.Status) bool {
+		return s.Git == nil && s.Disk == nil && strings.Contains(strings.Join(s.Flags, " "), "nodir")
+	})
 	if err := os.Rename(c.h.Workdir+".away", c.h.Workdir); err != nil {
 		t.Fatal(err)
 	}
-	if s := c.look(false); s.Git == nil || s.Disk == nil || len(s.Flags) > 0 {
-		t.Errorf("with its folder again: %s", told(s))
-	}
+	soon("the folder that is there again", func(s fleet.Status) bool { return s.Git != nil && s.Disk != nil && len(s.Flags) == 0 })
 
-	// A commit is told at once.
+	// A commit.
 	c.kept()
 	cmd := exec.Command(c.git, "-C", c.h.Workdir, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "another")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if s := c.look(false); s.Git == nil || s.Git.LastCommit == nil || s.Git.LastCommit.Subject != "another" {
-		t.Errorf("the commit is not told: %s", told(s))
-	}
+	soon("the commit", func(s fleet.Status) bool {
+		return s.Git != nil && s.Git.LastCommit != nil && s.Git.LastCommit.Subject == "another"
+	})
 }
 
 // TestStatusRecallsForSeconds has a count told again for five seconds, and no longer.

@@ -177,7 +177,7 @@ func (s site) system(a *siteAnswer) (sys system, began time.Time) {
 	}
 	sys.in(name, m.east)
 	if f := strings.Fields(a.blocks["e"]); len(f) == 4 {
-		if at, ok := statTime(f[2]); ok {
+		if at, ok := statTimeExact(f[2]); ok {
 			sys.login = at
 		}
 	}
