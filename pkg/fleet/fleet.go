@@ -86,8 +86,8 @@ func WithTerminalFree(free func() bool) Option { return func(o *options) { o.fre
 //
 // Such a server also keeps what Status and Read have seen for whoever looks next at the
 // same hosts, in its memory and for some minutes, and the hosts are asked only for what has
-// changed since. What Status then tells of the count of changed files and the room on the
-// disk is up to 5 s old, unless something was committed, staged or checked out meanwhile.
+// changed since. What Status then tells of folders and of the account's settings is up to
+// 5 s old.
 func WithServer(version string, sockets ...string) Option {
 	return func(o *options) { o.server = &server{version, sockets} }
 }

@@ -90,8 +90,13 @@ func TestWatchRemembers(t *testing.T) {
 	// soon has the watch tell something of the folder, whose answer may be 5 s old.
 	soon := func(what string, told func(fleet.Watched) bool) {
 		t.Helper()
+		began := time.Now()
 		rigtest.Eventually(t, time.Minute, "the watch to tell "+what, func() (bool, string) {
+			from := time.Now()
 			w := fresh()
+			if !told(w) && from.Sub(began) >= 5*time.Second {
+				t.Fatalf("the watch does not tell %s after %v: %+v, %+v, %q", what, from.Sub(began), w.Git, w.Disk, w.Flags)
+			}
 			return told(w), fmt.Sprintf("%+v, %+v, %q", w.Git, w.Disk, w.Flags)
 		})
 	}

@@ -68,7 +68,11 @@ func (f *Fleet) look(ctx context.Context, g group) []seen {
 		names, workdirs = append(names, h.Session), append(workdirs, h.Workdir)
 	}
 	sight, site := newSight(g.memory.lastSight(), !g.lean, names...), newSite(g.memory, workdirs...)
-	around, known := g.memory.site(site.now, workdirs)
+	var around siteSeen
+	known := false
+	if g.lean { // else a step is taken by what is seen here
+		around, known = g.memory.site(site.now, workdirs)
+	}
 	text, sections := g.recall.fragment()+sight.fragment(), transport.NewSections()
 	if !known {
 		sections.Add("sight", text)
