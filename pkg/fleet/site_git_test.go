@@ -90,6 +90,24 @@ func TestSiteOwnFilter(t *testing.T) {
 	}
 }
 
+// TestSiteFilterLimits has the settings asked for a filter on hosts whose timeout is of
+// no use, in its various ways: that it says nothing is not taken for an answer.
+func TestSiteFilterLimits(t *testing.T) {
+	t.Parallel()
+	for _, timeout := range []string{"exec " + realPath(t, "timeout") + ` "$@"`, "exit 0", "exit 1", "exit 127"} {
+		h := makeHost(t)
+		h.program(t, "timeout", timeout)
+		h.program(t, "sleep", "exec "+realPath(t, "sleep")+` "$@"`)
+		h.sh(t, `printf '#!/bin/sh\necho >>"$HOME/ran"\ncat\n' >evil; chmod 700 evil; `+makeRepo+`git config filter.x.clean "$HOME/evil"; echo '* filter=x' >.git/info/attributes; touch -d 2001-01-01 f`)
+		if s, _ := h.look(t, nil, "~/app"); timeout != "exit 0" && s.git("~/app") != "main +0 -0 *-1 one" {
+			t.Errorf("%s: %s", timeout, s.git("~/app"))
+		}
+		if _, err := os.Stat(filepath.Join(h.home, "ran")); err == nil {
+			t.Errorf("%s: it ran the filter", timeout)
+		}
+	}
+}
+
 // TestSiteSlow has a git that hangs as it counts, on a machine with and without a
 // timeout command.
 func TestSiteSlow(t *testing.T) {
