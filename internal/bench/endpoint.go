@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"golang.org/x/crypto/ssh"
+
+	"github.com/claude-fleet/claude-fleet/pkg/transcript"
 )
 
 // endpoint is one account on the ground. In each of its sessions a program named
@@ -51,7 +53,7 @@ func (e *endpoint) env() []string {
 func folderOf(session string) string { return "work/" + session }
 
 // make puts the endpoint on disk and starts its sessions, each in a repository of its
-// own.
+// own and with a conversation of its own.
 func (e *endpoint) make(ctx context.Context, sessions []string) error {
 	if err := os.MkdirAll(filepath.Join(e.dir(), "t"), 0o700); err != nil {
 		return err
@@ -62,8 +64,15 @@ func (e *endpoint) make(ctx context.Context, sessions []string) error {
 	if err := e.writeKey(); err != nil {
 		return err
 	}
-	for _, s := range sessions {
-		folder := filepath.Join(e.home(), folderOf(s))
+	for i, s := range sessions {
+		id, folder := conversationOf(i+1), filepath.Join(e.home(), folderOf(s))
+		project := filepath.Join(e.home(), ".claude", "projects", transcript.Slug(folder))
+		if err := os.Mkdir(project, 0o700); err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(project, id+".jsonl"), history(id)); err != nil {
+			return err
+		}
 		if err := os.CopyFS(folder, os.DirFS(e.ground.path("template/work"))); err != nil {
 			return err
 		}
@@ -72,7 +81,7 @@ func (e *endpoint) make(ctx context.Context, sessions []string) error {
 		if _, err := e.ground.on(ctx, e, "git", "-C", folder, "status"); err != nil {
 			return err
 		}
-		if _, err := e.ground.on(ctx, e, e.ground.tmux, "-u", "new-session", "-d", "-s", s, "-x", "120", "-y", "40", "-c", folder, "client"); err != nil {
+		if _, err := e.ground.on(ctx, e, e.ground.tmux, "-u", "new-session", "-d", "-s", s, "-x", "120", "-y", "40", "-c", folder, "client "+id); err != nil {
 			return err
 		}
 	}
@@ -107,18 +116,21 @@ func (e *endpoint) writeKey() error {
 	return writeFile(e.key(), pem.EncodeToMemory(block))
 }
 
-// conversation is the id of the one that every client has open.
-const conversation = "5f1d2c3b-0a49-4e58-8b67-7c6d5e4f3a2b"
+// conversationOf is the id of the one that the client of an endpoint's session has open.
+func conversationOf(number int) string {
+	return fmt.Sprintf("5f1d2c3b-0a49-4e58-8b67-%012x", number)
+}
 
 // clientScript is the command of a session. It leaves the session's file behind as
-// the client does, named by the process that it becomes.
+// the client does, named by the process that it becomes. Its argument is the id of the
+// conversation.
 const clientScript = `#!/bin/sh
 cat '%[1]s/screen'
-stat=$(cat "/proc/$$/stat" 2>/dev/null); set -f; set -- ${stat##*) }; set +f
+stat=$(cat "/proc/$$/stat" 2>/dev/null); set -f; set -- "$1" $(set -- ${stat##*) }; echo "${20}"); set +f
 mkdir -p "$HOME/.claude/sessions"
 place=$(tmux -u display-message -p -t "$TMUX_PANE" '#{session_name}:#{window_id}.#{pane_id}')
 f=$HOME/.claude/sessions/$$.json
-printf '{"pid":%%s,"sessionId":"%[2]s","cwd":"%%s","startedAt":1796000000000,"procStart":"%%s","version":"2.1.332","kind":"interactive","entrypoint":"cli","tmux":"%%s","status":"idle","updatedAt":1796000001000,"statusUpdatedAt":1796000001000}' "$$" "$PWD" "${20}" "$place" >"$f.new"
+printf '{"pid":%%s,"sessionId":"%%s","cwd":"%%s","startedAt":1796000000000,"procStart":"%%s","version":"2.1.332","kind":"interactive","entrypoint":"cli","tmux":"%%s","status":"idle","updatedAt":1796000001000,"statusUpdatedAt":1796000001000}' "$$" "$1" "$PWD" "$2" "$place" >"$f.new"
 mv "$f.new" "$f"
 exec '%[1]s/bin/claude' 1000000
 `
@@ -126,8 +138,7 @@ exec '%[1]s/bin/claude' 1000000
 // template makes what all endpoints get a copy of.
 func (g *ground) template(ctx context.Context) error {
 	home, work := g.path("template/home"), g.path("template/work")
-	project := filepath.Join(home, ".claude", "projects", "-app")
-	for _, d := range []string{g.path("bin"), g.path("template/t"), project, filepath.Join(work, "src")} {
+	for _, d := range []string{g.path("bin"), g.path("template/t"), filepath.Join(home, ".claude", "projects"), filepath.Join(work, "src")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return err
 		}
@@ -142,9 +153,8 @@ func (g *ground) template(ctx context.Context) error {
 	}
 	for path, text := range map[string][]byte{
 		g.path("bin/claude"):                            sleep,
-		g.path("bin/client"):                            fmt.Appendf(nil, clientScript, g.dir, conversation),
+		g.path("bin/client"):                            fmt.Appendf(nil, clientScript, g.dir),
 		g.path("screen"):                                screen,
-		filepath.Join(project, conversation+".jsonl"):   history(),
 		filepath.Join(home, ".claude.json"):             []byte(`{"hasCompletedOnboarding":true,"tips":"` + strings.Repeat("x", 60_000) + `"}`),
 		filepath.Join(home, ".claude", "settings.json"): []byte("{}\n"),
 		filepath.Join(home, ".gitconfig"):               []byte("[user]\n\tname = Bench\n\temail = bench@example.invalid\n"),
@@ -216,11 +226,11 @@ func shownScreen() ([]byte, error) {
 }
 
 // history is a conversation of some 400 kB, whose records are as long as usual.
-func history() []byte {
+func history(id string) []byte {
 	var b bytes.Buffer
 	for i := range 200 {
-		fmt.Fprintf(&b, `{"type":"user","uuid":"u%d","sessionId":"%s","timestamp":"2026-11-30T10:00:00.000Z","message":{"role":"user","content":"prompt %d"}}`+"\n", i, conversation, i)
-		fmt.Fprintf(&b, `{"type":"assistant","uuid":"a%d","sessionId":"%s","timestamp":"2026-11-30T10:00:01.000Z","message":{"role":"assistant","stop_reason":"end_turn","content":[{"type":"text","text":"%s"}]}}`+"\n", i, conversation, strings.Repeat("word ", 360))
+		fmt.Fprintf(&b, `{"type":"user","uuid":"u%d","sessionId":"%s","timestamp":"2026-11-30T10:00:00.000Z","message":{"role":"user","content":"prompt %d"}}`+"\n", i, id, i)
+		fmt.Fprintf(&b, `{"type":"assistant","uuid":"a%d","sessionId":"%s","timestamp":"2026-11-30T10:00:01.000Z","message":{"role":"assistant","stop_reason":"end_turn","content":[{"type":"text","text":"%s"}]}}`+"\n", i, id, strings.Repeat("word ", 360))
 	}
 	return b.Bytes()
 }
