@@ -94,6 +94,10 @@ func (f *Fleet) look(ctx context.Context, g group) []seen {
 		return f.look(ctx, g)
 	}
 	sighted := sight.parse(transport.Section{Out: out})
+	if errors.Is(sighted.tmuxErr, tmux.ErrClockSet) {
+		*g.memory = *newMemory()
+		return f.look(ctx, g)
+	}
 	if !known {
 		around = site.parse(parts["site"].Out)
 	}

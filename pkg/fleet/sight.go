@@ -43,6 +43,9 @@ func newSight(last *sighted, whole bool, sessions ...string) sight {
 	s := sight{panes: tmux.NewQuery(sessions...), clients: transcript.NewQuery().Under(tmux.PanePIDs, tmux.DuePIDs), whole: whole, nonce: "fleet" + hex.EncodeToString(b[:])}
 	if last != nil {
 		s.panes, s.clients = s.panes.After(last.snap), s.clients.Knowing(last.sessions)
+		if !whole { // nor does anybody type by it
+			s.panes = s.panes.Unchanged(last.snap)
+		}
 	}
 	return s
 }

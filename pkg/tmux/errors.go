@@ -29,6 +29,10 @@ var (
 	// ErrUnattached means: a new session was gone at once, because the tmux there is
 	// set to end a session that no terminal is attached to.
 	ErrUnattached = errors.New("destroy-unattached is on in the tmux.conf there, which ends a session that no terminal is attached to")
+	// ErrClockSet means: the machine's clock was set back since it was last looked at,
+	// so that screens which were known then may be others. A query without
+	// Query.Unchanged tells them.
+	ErrClockSet = errors.New("the clock there was set back while it was looked at; look again")
 	// ErrNoSession means: there is no session or pane of that name.
 	ErrNoSession = errors.New("no such tmux session")
 )

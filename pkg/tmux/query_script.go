@@ -46,6 +46,11 @@ func (q Query) Call() string {
 	}
 	slices.Sort(known)
 	known = slices.Compact(known)
+	for i, id := range known {
+		if p, ok := q.drawn[id]; ok {
+			known[i] = id + "@" + p.mark()
+		}
+	}
 	all := ""
 	if q.all {
 		all = "1"
@@ -55,14 +60,16 @@ func (q Query) Call() string {
 }
 
 // maxArguments is up to how many panes are asked for in a client's arguments, which
-// have no room for many.
-const maxArguments = "32"
+// have room for 16 kB (imsg of OpenBSD, which tmux is built with).
+const maxArguments = "24"
 
 // The commands that print the screen of a pane and what goes with it, such as the
 // cursor. The server runs them before it reads on from the pane: a cursor of a
 // moment ago would contradict the screen. Of a pane that is missing the record names
-// none.
+// none. Where a pane still has the mark that it had when its screen was printed, a
+// record of one line says so.
 const (
+	markFormat   = "#{pane_pid}/#{window_activity}/#{pane_width}/#{pane_height}/#{cursor_x}/#{cursor_y}/#{alternate_on}/#{pane_in_mode}/#{pane_dead}"
 	screenFormat = "screen #{pane_id} #{cursor_x} #{cursor_y} #{pane_in_mode} #{alternate_on}"
 	listFormat   = "#{pane_pid}	#{pane_id}	#{pane_dead}.#{window_active}.#{pane_active}.#{?" + LaunchedOption + ",1,0}	#{session_name}"
 	aboutFormat  = "#{pane_id}	#{" + LaunchedOption + "}	#{" + endedOption + "}	#{" + noteOption + "}	#{" + LockOption + "}	#{pane_current_command}"
@@ -89,11 +96,17 @@ const QueryPrelude = `fleet_quick() {
   [ $# -le ` + maxArguments + ` ] || return
   fleet_i=$#
   while [ "$fleet_i" -gt 0 ]; do
-    set -- "$@" ';' display-message -p -t "$1" "$fleet_qn ` + screenFormat + `" ';' capture-pane -p -e -t "$1" ';' display-message -p "$fleet_qn end"
+    case $1 in
+    *@*)
+      fleet_id=${1%%@*}
+      set -- "$@" ';' if-shell -F -t "$fleet_id" "#{==:` + markFormat + `,${1#*@}}" "display-message -p -t '$fleet_id' '$fleet_qn same #{pane_id}'" \
+        "display-message -p -t '$fleet_id' '$fleet_qn ` + screenFormat + `' ; capture-pane -p -e -t '$fleet_id' ; display-message -p '$fleet_qn end'" ;;
+    *) set -- "$@" ';' display-message -p -t "$1" "$fleet_qn ` + screenFormat + `" ';' capture-pane -p -e -t "$1" ';' display-message -p "$fleet_qn end" ;;
+    esac
     shift
     fleet_i=$((fleet_i - 1))
   done
-  tmux -u display-message -p "$fleet_qn server #{version}" ';' \
+  tmux -u display-message -p "$fleet_qn server #{version}" ';' display-message -p "$fleet_qn now %s" ';' \
     list-panes -a -F "$fleet_qn	list	` + listFormat + `" ';' display-message -p "$fleet_qn listed" ';' \
     list-panes -a -F "$fleet_qn	pane	` + paneFormat + `" ';' list-panes -a -F "$fleet_qn	about	` + aboutFormat + `" ';' \
     list-panes -a -F "$fleet_qn	path	#{pane_id}	#{pane_current_path}" ';' list-panes -a -F "$fleet_qn	title	#{pane_id}	#{pane_title}" ';' \
@@ -102,12 +115,18 @@ const QueryPrelude = `fleet_quick() {
 }
 fleet_screens() {
   for fleet_id; do
+    case $fleet_id in *@*)
+      fleet_t=${fleet_id#*@} fleet_id=${fleet_id%%@*}
+      printf "if-shell -F -t '%s' '#{==:%s,%s}' \"display-message -p -t '%s' '%s same #{pane_id}'\" \"display-message -p -t '%s' '%s ` + screenFormat + `' ; capture-pane -p -e -t '%s' ; display-message -p '%s end'\"\n" \
+        "$fleet_id" '` + markFormat + `' "$fleet_t" "$fleet_id" "$fleet_qn" "$fleet_id" "$fleet_qn" "$fleet_id" "$fleet_qn"
+      continue ;;
+    esac
     printf "display-message -p -t '%s' '%s ` + screenFormat + `'\ncapture-pane -p -e -t '%s'\ndisplay-message -p '%s end'\n" "$fleet_id" "$fleet_qn" "$fleet_id" "$fleet_qn"
   done
 }
 fleet_ask() {
   {
-    printf "%s '$fleet_qn%s'\n" display-message\ -p ' server #{version}' \
+    printf "%s '$fleet_qn%s'\n" display-message\ -p ' server #{version}' display-message\ -p ' now %s' \
       list-panes\ -a\ -F '	list	` + listFormat + `' display-message\ -p ' listed' \
       list-panes\ -a\ -F '	pane	` + paneFormat + `' list-panes\ -a\ -F '	about	` + aboutFormat + `' \
       list-panes\ -a\ -F '	path	#{pane_id}	#{pane_current_path}' list-panes\ -a\ -F '	title	#{pane_id}	#{pane_title}' \
@@ -137,7 +156,7 @@ fleet_read() {
       *) fleet_panes="$fleet_panes $3" fleet_all="$fleet_all $3" ;;
       esac
       case $5$fleet_fronts in ?.1.1.?*" $6 "*) continue ;; esac
-      case " $fleet_known " in *" $4 "*) continue ;; esac
+      case " $fleet_known " in *" $4 "* | *" $4@"*) continue ;; esac
       fleet_more="$fleet_more $4" ;;
     esac
   done

@@ -46,7 +46,8 @@ type Pane struct {
 	Sender        string // what the lock holds: empty, or a sender that may have died
 	TTY, Command  string // Command is tmux's pane_current_command
 	Path, Title   string
-	Screen        []byte // what capture-pane -p -e printed; nil when the pane vanished first
+	Screen        []byte    // what capture-pane -p -e printed; nil when the pane vanished first
+	Drawn         time.Time // when that was printed, by the server's clock, in whole seconds; see Query.Unchanged
 }
 
 // Snapshot is what one look at a machine's tmux server found.
@@ -54,6 +55,9 @@ type Snapshot struct {
 	Version string // e.g. "3.3a", of the server; of the program where none answered, and for NewQueryAll
 	Running bool   // a server answered
 	Panes   []Pane // of the sessions asked for, in tmux's order
+	// Time is the server's clock as it answered, in whole seconds; zero when it did not.
+	Time        time.Time
+	asked, read time.Time // by our clock, before and after Time
 }
 
 // Session returns the panes of the session named so, in tmux's order.
@@ -74,14 +78,17 @@ type Query struct {
 	sessions []string
 	all      bool                // whatever the sessions are called
 	hints    map[string][]string // by session, the panes that it is likely to have
+	drawn    map[string]Pane     // by id, those whose screens are known, see Unchanged
+	last     Snapshot            // that they are of
 	nonce    string
+	asked    time.Time
 }
 
 // NewQuery asks for the sessions named. Names must be made of letters, digits,
 // "_" and "-", as the fleet table guarantees: the script has them as
 // words.
 func NewQuery(sessions ...string) Query {
-	return Query{sessions: sessions, nonce: newNonce()}
+	return Query{sessions: sessions, nonce: newNonce(), asked: time.Now()}
 }
 
 func newNonce() string {
@@ -105,9 +112,10 @@ const paneFields = 13
 // Parse reads what the fragment printed. The errors are ErrNotInstalled and
 // *ServerError, such as for a server of another version ("protocol version
 // mismatch"): that one runs, and is neither absent nor to be started anew. A
-// server that does not run is no error.
+// server that does not run is no error. ErrClockSet comes only of a query that was
+// told of screens by Unchanged.
 func (q Query) Parse(out []byte) (Snapshot, error) {
-	var snap Snapshot
+	snap := Snapshot{asked: q.asked, read: time.Now()}
 	wanted := map[string]bool{}
 	for _, s := range q.sessions {
 		wanted[s] = true
@@ -119,6 +127,7 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 	var screen []byte          // of the pane whose screen is being read
 	var text map[string]string // which a line without a record goes on with
 	touched := map[string]time.Time{}
+	same := map[string]bool{}
 	open, last := "", ""
 	heard, done := false, false
 	var odd error // of a record that was passed over
@@ -144,6 +153,12 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 				screens[open] = bytes.TrimSuffix(screen, []byte("\n"))
 			}
 			open, screen = "", nil
+		case sep == ' ' && fields[0] == "same" && len(fields) == 2:
+			same[fields[1]] = true
+		case sep == ' ' && fields[0] == "now" && len(fields) == 2:
+			if n, err := strconv.ParseInt(fields[1], 10, 64); err == nil && snap.Time.IsZero() {
+				snap.Time = time.Unix(n, 0)
+			}
 		case sep == ' ' && fields[0] == "server":
 			heard = true
 			if snap.Version == "" {
@@ -212,6 +227,15 @@ func (q Query) Parse(out []byte) (Snapshot, error) {
 				p.CursorX, p.CursorY = x, y
 			}
 			p.InMode, p.Alternate = f[2] != "0" && f[2] != "", f[3] == "1"
+		}
+		switch was, known := q.drawn[p.ID]; {
+		case p.Screen != nil:
+			p.Drawn = snap.Time
+		case !same[p.ID] || !known:
+		case !snap.after(q.last):
+			return snap, ErrClockSet
+		default:
+			p.Screen, p.Drawn = was.Screen, was.Drawn
 		}
 	}
 	return snap, nil
