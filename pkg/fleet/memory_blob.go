@@ -16,7 +16,7 @@ import (
 const (
 	// memoryForm is of all that a memory is when it is written down, and what it means.
 	// TestMemoryForm tells it.
-	memoryForm = "953c71c8f445cd1d"
+	memoryForm = "c5bd36389807e76b"
 	// recalledAge is how old what the host does not confirm may be (a count of changed
 	// files, the room on a disk) when a process tells it that did not see it itself:
 	// a person who looks has often just changed something.
@@ -55,6 +55,7 @@ type clientBlob struct {
 	ID    string       `json:"id"`
 	PID   int          `json:"pid"`
 	Mark  string       `json:"mark"`
+	Dir   string       `json:"dir,omitempty"`
 	Tail  []recordBlob `json:"tail,omitempty"`
 	Start string       `json:"start,omitempty"`
 	Line  []int        `json:"line,omitempty"`
@@ -137,7 +138,7 @@ func (b *memoryBlob) keepSight(s *sighted) {
 	for _, c := range s.sessions {
 		if known, ok := c.Known(); ok {
 			if tail, ok := brief(known.Tail); ok {
-				b.Clients = append(b.Clients, clientBlob{ID: known.ID, PID: known.PID, Mark: known.Mark, Tail: tail, Start: known.Start, Line: known.Line})
+				b.Clients = append(b.Clients, clientBlob{ID: known.ID, PID: known.PID, Mark: known.Mark, Dir: known.Folder, Tail: tail, Start: known.Start, Line: known.Line})
 			}
 		}
 	}
@@ -240,7 +241,7 @@ func (b *memoryBlob) sight() *sighted {
 		}
 	}
 	for _, c := range b.Clients {
-		known := transcript.Known{ID: c.ID, PID: c.PID, Mark: c.Mark, Start: c.Start, Line: c.Line}
+		known := transcript.Known{ID: c.ID, PID: c.PID, Mark: c.Mark, Folder: c.Dir, Start: c.Start, Line: c.Line}
 		for _, r := range c.Tail {
 			known.Tail = append(known.Tail, r.record())
 		}

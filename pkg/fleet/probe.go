@@ -73,6 +73,9 @@ func (f *Fleet) look(ctx context.Context, g group) []seen {
 	if g.lean { // else a step is taken by what is seen here
 		around, known = g.memory.site(site.now, workdirs)
 	}
+	if known { // nor has it to be seen at once that a conversation went to another folder
+		sight.clients = sight.clients.InPlace()
+	}
 	text, sections := g.recall.fragment()+sight.fragment(), transport.NewSections()
 	if !known {
 		sections.Add("sight", text)

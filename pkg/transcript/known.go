@@ -9,8 +9,9 @@ import (
 
 // file is what is known of a conversation's file without reading it.
 type file struct {
-	size int64
-	mark string // its inode, size and times; empty where the machine can't tell
+	size   int64
+	mark   string // its inode, size and times; empty where the machine can't tell
+	folder string // its project's; empty where that can't go into a script
 }
 
 // maxKnown bounds what a script has in one variable of its environment.
@@ -26,6 +27,15 @@ func (q Query) Knowing(last []Session) Query {
 			q.known[s.ID] = s
 		}
 	}
+	return q
+}
+
+// InPlace has the query look for each conversation that is known in the folder alone
+// where it was, and in all of them only if it is there no more. That another folder has
+// a newer file of it since then goes unseen: it is for who asks without it every few
+// seconds.
+func (q Query) InPlace() Query {
+	q.inPlace = true
 	return q
 }
 
@@ -73,6 +83,9 @@ func parseFile(record string) (id string, f file, ok bool) {
 		return "", file{}, false
 	}
 	f.size = size
+	if folder := path.Base(path.Dir(fields[5])); safeFolder(folder) {
+		f.folder = folder
+	}
 	if fields[2] != "" {
 		f.mark = strings.Join(fields[:5], "\t")
 	}
@@ -96,4 +109,9 @@ func parseProcess(record string) (Process, bool) {
 		}
 	}
 	return Process{PID: n[0], Parent: n[1], Foreground: n[2], State: fields[3], Name: fields[4]}, true
+}
+
+// safeFolder is whether the name of a project's folder is made of what Slug leaves.
+func safeFolder(name string) bool {
+	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") == ""
 }

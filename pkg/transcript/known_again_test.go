@@ -57,7 +57,7 @@ func TestKnownAgain(t *testing.T) {
 
 // TestKnownHostile takes nothing that would say something in a script.
 func TestKnownHostile(t *testing.T) {
-	good := Known{ID: "0a-1", PID: 7, Mark: "5 7 1 2026-11-30 10:00:00.5 +0000 1.5"}
+	good := Known{ID: "0a-1", PID: 7, Mark: "5 7 1 2026-11-30 10:00:00.5 +0000 1.5", Folder: "-a-B7"}
 	if _, ok := good.Session(); !ok {
 		t.Fatal("a good one is refused")
 	}
@@ -65,7 +65,9 @@ func TestKnownHostile(t *testing.T) {
 		"no id": func(k *Known) { k.ID = "" }, "an id with a quote": func(k *Known) { k.ID = "a'b" }, "with a blank": func(k *Known) { k.ID = "a b" },
 		"a long id": func(k *Known) { k.ID = strings.Repeat("a", 300) }, "no mark": func(k *Known) { k.Mark = "" },
 		"a line feed": func(k *Known) { k.Mark = "5 7\n0a-2 1" }, "a word": func(k *Known) { k.Mark = "$(x)" }, "a long mark": func(k *Known) { k.Mark = strings.Repeat("5 ", 300) },
-		"no process": func(k *Known) { k.PID = 0 }, "all processes": func(k *Known) { k.PID = -1 },
+		"a folder above": func(k *Known) { k.Folder = ".." }, "a folder with a quote": func(k *Known) { k.Folder = "-a'b" }, "two folders": func(k *Known) { k.Folder = "-a/-b" },
+		"a long folder": func(k *Known) { k.Folder = strings.Repeat("-", 300) },
+		"no process":    func(k *Known) { k.PID = 0 }, "all processes": func(k *Known) { k.PID = -1 },
 	} {
 		k := good
 		spoil(&k)

@@ -51,6 +51,7 @@ type Query struct {
 	panes, due string             // shell variables, see Under; empty for every client
 	known      map[string]Session // by the id of the conversation
 	last       []Session          // all that was found
+	inPlace    bool
 }
 
 // NewQuery returns a query.

@@ -48,26 +48,28 @@ func TestQueryKnowing(t *testing.T) {
 		change func(a *account)
 		want   string // the texts that are found
 		read   bool   // they are read
+		// apart is what a look in place finds instead: not what is newer elsewhere.
+		apart string
 	}{
-		"nothing":                   {func(*account) {}, "one", false},
-		"the client's status":       {func(a *account) { a.write(client, strings.Replace(sample(t, me, "0a-1", start), "idle", "busy", 1)) }, "one", false},
-		"appended to":               {func(a *account) { a.write(file, prompt("1", "/a", "one")+prompt("2", "/a", "two")) }, "one two", true},
-		"shorter, of the same time": {func(a *account) { over(a, file, prompt("1", "/a", "1"), false) }, "1", true},
-		"as long, of the same time": {func(a *account) { over(a, file, prompt("1", "/a", "ten"), false) }, "ten", true},
-		"another file, the same":    {func(a *account) { over(a, file, prompt("1", "/a", "one"), true) }, "one", true},
-		"another file, as long":     {func(a *account) { over(a, file, prompt("1", "/a", "ten"), true) }, "ten", true},
-		"touched":                   {func(a *account) { a.age(a.path(file), time.Minute) }, "one", true},
-		"a newer one in a folder":   {func(a *account) { a.write("projects/-b/0a-1.jsonl", prompt("1", "/b", "live")) }, "live", true},
-		"an older one in a folder":  {func(a *account) { a.age(a.write("projects/-b/0a-1.jsonl", prompt("1", "/b", "stale")), 2*time.Hour) }, "one", false},
-		"moved":                     {func(a *account) { a.mkdir("projects/-c"); a.rename(file, "projects/-c/0a-1.jsonl") }, "one", true},
-		"gone":                      {func(a *account) { a.rename(file, "projects/-a/other") }, "", false},
+		"nothing":                   {func(*account) {}, "one", false, ""},
+		"the client's status":       {func(a *account) { a.write(client, strings.Replace(sample(t, me, "0a-1", start), "idle", "busy", 1)) }, "one", false, ""},
+		"appended to":               {func(a *account) { a.write(file, prompt("1", "/a", "one")+prompt("2", "/a", "two")) }, "one two", true, ""},
+		"shorter, of the same time": {func(a *account) { over(a, file, prompt("1", "/a", "1"), false) }, "1", true, ""},
+		"as long, of the same time": {func(a *account) { over(a, file, prompt("1", "/a", "ten"), false) }, "ten", true, ""},
+		"another file, the same":    {func(a *account) { over(a, file, prompt("1", "/a", "one"), true) }, "one", true, ""},
+		"another file, as long":     {func(a *account) { over(a, file, prompt("1", "/a", "ten"), true) }, "ten", true, ""},
+		"touched":                   {func(a *account) { a.age(a.path(file), time.Minute) }, "one", true, ""},
+		"a newer one in a folder":   {func(a *account) { a.write("projects/-b/0a-1.jsonl", prompt("1", "/b", "live")) }, "live", true, "one"},
+		"an older one in a folder":  {func(a *account) { a.age(a.write("projects/-b/0a-1.jsonl", prompt("1", "/b", "stale")), 2*time.Hour) }, "one", false, ""},
+		"moved":                     {func(a *account) { a.mkdir("projects/-c"); a.rename(file, "projects/-c/0a-1.jsonl") }, "one", true, ""},
+		"gone":                      {func(a *account) { a.rename(file, "projects/-a/other") }, "", false, ""},
 		"another conversation": {func(a *account) {
 			a.write(client, sample(t, me, "0a-2", start))
 			a.write("projects/-a/0a-2.jsonl", prompt("2", "/a", "two"))
-		}, "two", true},
-		"another, with nothing said": {func(a *account) { a.write(client, sample(t, me, "0a-2", start)) }, "", false},
-		"the client has ended":       {func(a *account) { a.write(client, sample(t, me, "0a-1", "1")) }, "", false},
-		"the file is half written":   {func(a *account) { a.write(client, `{"pid":`+strconv.Itoa(me)+`,"sessionId":"0a-1","procS`) }, "", false},
+		}, "two", true, ""},
+		"another, with nothing said": {func(a *account) { a.write(client, sample(t, me, "0a-2", start)) }, "", false, ""},
+		"the client has ended":       {func(a *account) { a.write(client, sample(t, me, "0a-1", "1")) }, "", false, ""},
+		"the file is half written":   {func(a *account) { a.write(client, `{"pid":`+strconv.Itoa(me)+`,"sessionId":"0a-1","procS`) }, "", false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, kit := range []string{"", "busybox sh/busybox awk", "dash/awk/stat", "bash/awk"} {
@@ -91,6 +93,14 @@ func TestQueryKnowing(t *testing.T) {
 				again, read := look(NewQuery().Knowing(first))
 				if !reflect.DeepEqual(plain, again) {
 					t.Errorf("%s: with what is known\n%+v\nwithout\n%+v", kit, again, plain)
+				}
+				inPlace, _ := look(NewQuery().Knowing(first).InPlace())
+				if tt.apart != "" && kit != "dash/awk/stat" { // which knows no file again
+					if len(inPlace) != 1 || inPlace[0].texts() != tt.apart {
+						t.Errorf("%s: in place %+v, want %q", kit, inPlace, tt.apart)
+					}
+				} else if !reflect.DeepEqual(plain, inPlace) {
+					t.Errorf("%s: in place\n%+v\nwithout\n%+v", kit, inPlace, plain)
 				}
 				texts := ""
 				for _, s := range again {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/claude-fleet/claude-fleet/pkg/transport"
@@ -18,7 +17,11 @@ func (q Query) Call() string {
 	var marks, ids strings.Builder
 	for _, id := range slices.Sorted(maps.Keys(q.known)) {
 		fmt.Fprintf(&marks, "%s %s\n", id, q.known[id].file.mark)
-		ids.WriteString(" " + id)
+		ids.WriteString(" ")
+		if folder := q.known[id].file.folder; q.inPlace && folder != "" {
+			ids.WriteString(folder + "/")
+		}
+		ids.WriteString(id)
 	}
 	panes, due, every := "", "", "1"
 	if q.panes != "" {
@@ -26,34 +29,6 @@ func (q Query) Call() string {
 	}
 	return fmt.Sprintf("fleet_cn=%s fleet_marks=%s fleet_ids='%s' fleet_all=%s fleet_under=%s fleet_owed=%s fleet_again=%s\nfleet_clients\n",
 		q.nonce, transport.Quote(marks.String()), ids.String(), every, panes, due, transport.Quote(q.again()))
-}
-
-// fewClients is up to how many clients the shell itself looks at again: it reads a
-// byte a system call, and one costs it about a third of what awk takes to start.
-const fewClients = 3
-
-// again are the clients that may be as they were: a line for each, with its process
-// id and start, its conversation, the processes from it up to its pane's, and behind a
-// TAB the mark of the conversation's file. It is empty where some of what is asked for
-// is not known, or where it is too much for the shell itself.
-func (q Query) again() string {
-	if q.panes == "" || len(q.last) == 0 || len(q.last) > fewClients {
-		return ""
-	}
-	var b strings.Builder
-	told := map[string]bool{}
-	for _, s := range q.last {
-		if !s.Alive || len(s.Line) == 0 || s.Line[0].PID != s.PID || s.ID == "" || safeID(s.ID) != s.ID || told[s.ID] || s.start == "" || strings.Trim(s.start, "0123456789") != "" {
-			return ""
-		}
-		told[s.ID] = true
-		fmt.Fprintf(&b, "%d %s %s", s.PID, s.start, s.ID)
-		for _, p := range s.Line {
-			b.WriteString(" " + strconv.Itoa(p.PID))
-		}
-		b.WriteString("\t" + s.file.mark + "\n")
-	}
-	return b.String()
 }
 
 const (
@@ -166,7 +141,13 @@ END { if (bad || at != files) exit 1; for (i = 1; i < files; i++) if (i in read)
 //
 // Where awk, or a tail of several files, does not do, there are loops of plainer
 // programs.
-const QueryPrelude = `fleet_path() {
+const QueryPrelude = `# fleet_path finds the file of a conversation, which may stand behind its folder.
+fleet_path() {
+  case $1 in */*)
+    fleet_file=$base/projects/$1.jsonl
+    [ ! -f "$fleet_file" ] || return 0
+    set -- "${1##*/}" ;;
+  esac
   set -- "$1" "$base"/projects/*/"$1.jsonl"
   fleet_file=$2
   if [ $# -gt 2 ]; then fleet_file=$(newest "$1"); fi
@@ -255,6 +236,11 @@ fleet_same() {
   printf %s "$fleet_said"
   set --
   for fleet_id in $fleet_ours; do
+    fleet_t="$fleet_ids "
+    case $fleet_t in *"/$fleet_id "*)
+      fleet_t=${fleet_t%%"/$fleet_id "*}
+      fleet_id=${fleet_t##* }/$fleet_id ;;
+    esac
     if fleet_path "$fleet_id"; then set -- "$@" "$fleet_file"; fi
   done
   fleet_stat "$@"

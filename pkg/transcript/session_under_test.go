@@ -184,23 +184,55 @@ func TestQueryAgain(t *testing.T) {
 				all[after].put(a, root)
 				plain := NewQuery().Under("p", "d")
 				outPlain, lonePlain := all[after].look(a, root, plain)
-				known := NewQuery().Under("p", "d").Knowing(first)
-				outKnown, loneKnown := all[after].look(a, root, known)
-				if bytes.Contains(outKnown, []byte(known.nonce+" session")) && !bytes.Contains(outKnown, []byte(known.nonce+" asked")) {
-					quick++
-				} else if before == after && usual {
-					t.Errorf("%s, %s: the shell did not do", kit, before)
-				}
-				if want, got := plain.Parse(outPlain), known.Parse(outKnown); !reflect.DeepEqual(want, got) || lonePlain != loneKnown {
-					t.Errorf("%s, from %q to %q: with what is known\n%+v, alone %q\nwithout\n%+v, alone %q", kit, before, after, got, loneKnown, want, lonePlain)
-				}
-				if want, got := plain.Processes(outPlain), known.Processes(outKnown); !reflect.DeepEqual(want, got) {
-					t.Errorf("%s, from %q to %q: %+v, want %+v", kit, before, after, got, want)
+				for _, inPlace := range []bool{false, true} {
+					known := NewQuery().Under("p", "d").Knowing(first)
+					if inPlace {
+						known = known.InPlace()
+					}
+					outKnown, loneKnown := all[after].look(a, root, known)
+					if bytes.Contains(outKnown, []byte(known.nonce+" session")) && !bytes.Contains(outKnown, []byte(known.nonce+" asked")) {
+						quick++
+					} else if before == after && usual {
+						t.Errorf("%s, %s: the shell did not do", kit, before)
+					}
+					if want, got := plain.Parse(outPlain), known.Parse(outKnown); !reflect.DeepEqual(want, got) || lonePlain != loneKnown {
+						t.Errorf("%s, from %q to %q: with what is known\n%+v, alone %q\nwithout\n%+v, alone %q", kit, before, after, got, loneKnown, want, lonePlain)
+					}
+					if want, got := plain.Processes(outPlain), known.Processes(outKnown); !reflect.DeepEqual(want, got) {
+						t.Errorf("%s, from %q to %q: %+v, want %+v", kit, before, after, got, want)
+					}
 				}
 			}
 		}
 	}
-	if quick < 15 {
+	if quick < 30 {
 		t.Errorf("the shell did %d of them", quick)
+	}
+}
+
+// TestQueryInPlace looks for a conversation where it was, by the shell alone and by awk.
+func TestQueryInPlace(t *testing.T) {
+	for _, name := range []string{"a client below a shell", "a client within a client"} {
+		b := belows()[name]
+		a, root := b.account(t, "")
+		q := NewQuery().Under("p", "d")
+		out, _ := b.look(a, root, q)
+		first := q.Parse(out)
+		if len(first) == 0 || first[0].texts() != "0a-1" {
+			t.Fatalf("%s: %+v", name, first)
+		}
+		a.write("projects/-z/0a-1.jsonl", prompt("1", "/z", "newer"))
+		for _, c := range []struct {
+			q    Query
+			want string
+		}{
+			{NewQuery().Under("p", "d").Knowing(first), "newer"},
+			{NewQuery().Under("p", "d").Knowing(first).InPlace(), "0a-1"},
+		} {
+			out, _ := b.look(a, root, c.q)
+			if got := c.q.Parse(out); got[0].texts() != c.want {
+				t.Errorf("%s: %q, want %q", name, got[0].texts(), c.want)
+			}
+		}
 	}
 }
