@@ -71,7 +71,7 @@ const maxArguments = "24"
 const (
 	markFormat   = "#{pane_pid}/#{window_activity}/#{pane_width}/#{pane_height}/#{cursor_x}/#{cursor_y}/#{alternate_on}/#{pane_in_mode}/#{pane_dead}"
 	screenFormat = "screen #{pane_id} #{cursor_x} #{cursor_y} #{pane_in_mode} #{alternate_on}"
-	listFormat   = "#{pane_pid}	#{pane_id}	#{pane_dead}.#{window_active}.#{pane_active}.#{?" + LaunchedOption + ",1,0}	#{session_name}"
+	listFormat   = "#{pane_pid}	#{pane_id}	#{pane_dead}.#{window_active}.#{pane_active}.#{?" + LaunchedOption + ",1,0}	" + markFormat + "	#{session_name}"
 	aboutFormat  = "#{pane_id}	#{" + LaunchedOption + "}	#{" + endedOption + "}	#{" + noteOption + "}	#{" + LockOption + "}	#{pane_current_command}"
 	clientFormat = "#{pane_id}	#{client_created}	#{client_activity}"
 )
@@ -81,19 +81,17 @@ const (
 // A client costs as much as all that it asks for, so there is one, for the lists
 // and for the panes that are most likely those wanted. Where the last look tells
 // which these are, it has all in its arguments; a pane that is missing then breaks it
-// off. Else, and then, it is source-file from stdin (of 3.1 and newer), which goes on
-// behind a pane that is missing and has no limit of length, and takes two processes
-// more. Another client comes for what the lists name beside them, and where the
-// first one had no answer, to tell why: errors may come amid a screen's text, and
-// are not read with it.
+// off. Where there are too many for that, or some are not known, and the screens of
+// others are, it brings the lists alone: most of the screens will be as they were.
+// Else, and where a client broke off, it is source-file from stdin (of 3.1 and newer),
+// which goes on behind a pane that is missing and has no limit of length, and takes
+// two processes more. Another client comes for what the lists name beside them, and
+// where the first one had no answer, to tell why: errors may come amid a screen's
+// text, and are not read with it.
 //
 // The loop goes over the records that are made for it, and not over the screens
 // behind them.
 const QueryPrelude = `fleet_quick() {
-  set -f
-  set -- $fleet_known
-  set +f
-  [ $# -le ` + maxArguments + ` ] || return
   fleet_i=$#
   while [ "$fleet_i" -gt 0 ]; do
     case $1 in
@@ -106,6 +104,9 @@ const QueryPrelude = `fleet_quick() {
     shift
     fleet_i=$((fleet_i - 1))
   done
+  fleet_lists "$@"
+}
+fleet_lists() {
   tmux -u display-message -p "$fleet_qn server #{version}" ';' display-message -p "$fleet_qn now %s" ';' \
     list-panes -a -F "$fleet_qn	list	` + listFormat + `" ';' display-message -p "$fleet_qn listed" ';' \
     list-panes -a -F "$fleet_qn	pane	` + paneFormat + `" ';' list-panes -a -F "$fleet_qn	about	` + aboutFormat + `" ';' \
@@ -115,12 +116,7 @@ const QueryPrelude = `fleet_quick() {
 }
 fleet_screens() {
   for fleet_id; do
-    case $fleet_id in *@*)
-      fleet_t=${fleet_id#*@} fleet_id=${fleet_id%%@*}
-      printf "if-shell -F -t '%s' '#{==:%s,%s}' \"display-message -p -t '%s' '%s same #{pane_id}'\" \"display-message -p -t '%s' '%s ` + screenFormat + `' ; capture-pane -p -e -t '%s' ; display-message -p '%s end'\"\n" \
-        "$fleet_id" '` + markFormat + `' "$fleet_t" "$fleet_id" "$fleet_qn" "$fleet_id" "$fleet_qn" "$fleet_id" "$fleet_qn"
-      continue ;;
-    esac
+    fleet_id=${fleet_id%%@*}
     printf "display-message -p -t '%s' '%s ` + screenFormat + `'\ncapture-pane -p -e -t '%s'\ndisplay-message -p '%s end'\n" "$fleet_id" "$fleet_qn" "$fleet_id" "$fleet_qn"
   done
 }
@@ -136,7 +132,7 @@ fleet_ask() {
   } | tmux -u source-file -
 }
 fleet_read() {
-  fleet_heard= fleet_panes= fleet_more= fleet_due= fleet_session= fleet_all= fleet_launched=
+  fleet_heard= fleet_panes= fleet_more= fleet_same= fleet_due= fleet_session= fleet_all= fleet_launched=
   set -f
   IFS='
 '
@@ -147,16 +143,20 @@ fleet_read() {
     "$fleet_qn	list	"*)
       IFS='	'
       set -- $fleet_line
-      case $fleet_every$fleet_wanted in 1*|*":$6:"*) ;; *) continue ;; esac
-      [ "$6" = "$fleet_session" ] || fleet_next
-      fleet_session=$6
+      case $fleet_every$fleet_wanted in 1*|*":$7:"*) ;; *) continue ;; esac
+      [ "$7" = "$fleet_session" ] || fleet_next
+      fleet_session=$7
       case $5 in
       1.*) ;;
       *.1) fleet_panes="$fleet_panes $3" fleet_launched="$fleet_launched $3" ;;
       *) fleet_panes="$fleet_panes $3" fleet_all="$fleet_all $3" ;;
       esac
-      case $5$fleet_fronts in ?.1.1.?*" $6 "*) continue ;; esac
-      case " $fleet_known " in *" $4 "* | *" $4@"*) continue ;; esac
+      if [ "$fleet_drawn" ]; then
+        case $5$fleet_fronts in ?.1.1.?*" $7 "*) continue ;; esac
+        case " $fleet_known " in *" $4 "* | *" $4@"*) continue ;; esac
+      else
+        case " $fleet_known " in *" $4@$6 "*) fleet_same="$fleet_same $4"; continue ;; esac
+      fi
       fleet_more="$fleet_more $4" ;;
     esac
   done
@@ -177,11 +177,20 @@ fleet_look() {
     printf '%s\tmissing\n' "$fleet_qn"
     return
   fi
-  if [ -n "$fleet_known" ] && [ "$fleet_fronts" = ' ' ]; then
-    fleet_out=$(fleet_quick 2>/dev/null)
-    case $fleet_out in *"
-$fleet_qn over") fleet_read ;; esac
+  set -f
+  set -- $fleet_known
+  set +f
+  fleet_out= fleet_drawn=1
+  if [ $# -gt 0 ] && [ $# -le ` + maxArguments + ` ] && [ "$fleet_fronts" = ' ' ]; then fleet_out=$(fleet_quick "$@" 2>/dev/null)
+  else
+    case $fleet_known in *@*)
+      fleet_drawn=
+      fleet_out=$(fleet_lists 2>/dev/null) ;;
+    esac
   fi
+  case $fleet_out in *"
+$fleet_qn over") fleet_read ;; esac
+  [ -n "$fleet_heard" ] || fleet_drawn=1
   if [ -z "$fleet_heard" ]; then
     fleet_out=$(fleet_ask 2>/dev/null)
     fleet_read
@@ -193,6 +202,7 @@ $fleet_qn over") fleet_read ;; esac
   if [ "$fleet_every$fleet_heard" != named ]; then printf '%s\tversion\t%s\n' "$fleet_qn" "$(tmux -V 2>&1)"; fi
   if [ -n "$fleet_heard" ]; then
     printf '%s\n' "$fleet_out"
+    for fleet_id in $fleet_same; do printf '%s same %s\n' "$fleet_qn" "$fleet_id"; done
     if [ -n "$fleet_more" ]; then
       fleet_screens $fleet_more | tmux -u source-file - 2>/dev/null
     fi

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -37,11 +38,7 @@ func TestUnchanged(t *testing.T) {
 	respawn := func(program ...string) func(id string) {
 		return func(id string) { m.tmux(append([]string{"respawn-pane", "-k", "-t", id, "--"}, program...)...) }
 	}
-	cases := map[string]struct {
-		change func(id string)
-		same   bool
-		want   string // is on the screen then
-	}{
+	cases := map[string]unchangedCase{
 		"nothing": {func(string) {}, true, "text of nothing"},
 		"option":  {func(id string) { m.tmux("set-option", "-p", "-t", id, noteOption, "a note") }, true, "text of option"},
 		"beside":  {func(string) { m.tmux("new-window", "-d", "-t", "=beside:", "exec sleep 1000") }, true, "text of beside"},
@@ -81,32 +78,51 @@ func TestUnchanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// One way has all in the arguments of a client, the other one in its input.
-	for way, sessions := range map[string][]string{"arguments": names, "input": append([]string{"none"}, names...)} {
-		q := NewQuery(sessions...).After(last).Unchanged(last)
-		out := m.run(t.Context(), q.Fragment())
-		snap, err := q.Parse(out)
-		if err != nil {
-			t.Fatal(err)
+	// One way has all in the arguments of a client, the other one goes by the lists.
+	for sh, words := range envShells(t) {
+		for way, sessions := range map[string][]string{sh + ", arguments": names, sh + ", lists": append([]string{"none"}, names...)} {
+			q := NewQuery(sessions...).After(last).Unchanged(last)
+			out, err := exec.Command(words[0], append(words[1:], "-c", q.Fragment())...).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.checkUnchanged(way, q, out, last, plain, cases)
 		}
-		for _, name := range names {
-			was, now, c := last.Session(name)[0], snap.Session(name), cases[name]
-			if same := bytes.Contains(out, []byte(q.nonce+" same "+was.ID+"\n")); same != c.same {
-				t.Errorf("%s, %s: said to be the same: %v", way, name, same)
+	}
+}
+
+// unchangedCase is a pane, and what is done to it.
+type unchangedCase struct {
+	change func(id string)
+	same   bool
+	want   string // is on the screen then; empty where there is no pane
+}
+
+// checkUnchanged holds what a query that knew last found to a plain look.
+func (m *machine) checkUnchanged(way string, q Query, out []byte, last, plain Snapshot, cases map[string]unchangedCase) {
+	t := m.t
+	t.Helper()
+	snap, err := q.Parse(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range cases {
+		was, now := last.Session(name)[0], snap.Session(name)
+		if same := bytes.Contains(out, []byte(q.nonce+" same "+was.ID+"\n")); same != c.same {
+			t.Errorf("%s, %s: said to be the same: %v", way, name, same)
+		}
+		if c.want == "" {
+			if len(now) != 0 {
+				t.Errorf("%s, %s: %+v", way, name, now)
 			}
-			if c.want == "" {
-				if len(now) != 0 {
-					t.Errorf("%s, %s: %+v", way, name, now)
-				}
-				continue
-			}
-			want := plain.Session(name)[0]
-			if !bytes.Contains(now[0].Screen, []byte(c.want)) || !bytes.Equal(now[0].Screen, want.Screen) || now[0].CursorX != want.CursorX || now[0].CursorY != want.CursorY {
-				t.Errorf("%s, %s: at %d,%d:\n%s\nwant at %d,%d:\n%s", way, name, now[0].CursorX, now[0].CursorY, now[0].Screen, want.CursorX, want.CursorY, want.Screen)
-			}
-			if drawn := now[0].Drawn; c.same && !drawn.Equal(was.Drawn) || !c.same && !drawn.Equal(snap.Time) {
-				t.Errorf("%s, %s: drawn at %v, then %v", way, name, was.Drawn, drawn)
-			}
+			continue
+		}
+		want := plain.Session(name)[0]
+		if !bytes.Contains(now[0].Screen, []byte(c.want)) || !bytes.Equal(now[0].Screen, want.Screen) || now[0].CursorX != want.CursorX || now[0].CursorY != want.CursorY {
+			t.Errorf("%s, %s: at %d,%d:\n%s\nwant at %d,%d:\n%s", way, name, now[0].CursorX, now[0].CursorY, now[0].Screen, want.CursorX, want.CursorY, want.Screen)
+		}
+		if drawn := now[0].Drawn; c.same && !drawn.Equal(was.Drawn) || !c.same && !drawn.Equal(snap.Time) {
+			t.Errorf("%s, %s: drawn at %v, then %v", way, name, was.Drawn, drawn)
 		}
 	}
 }
