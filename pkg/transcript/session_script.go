@@ -34,6 +34,9 @@ func (q Query) Call() string {
 const (
 	// tailLines is how many records of a conversation come.
 	tailLines = "12"
+	// mostlyBytes is how much of a conversation's end is read at first: most often
+	// that many records are in it (measured with records of 2 kB).
+	mostlyBytes = "65536"
 	// headBytes is how much of a session file is read; the client's own are of a
 	// kilobyte. awk reads on to the next comma.
 	headBytes = "16384"
@@ -119,7 +122,8 @@ BEGIN {
 
 // endsAwk prints the last records of each of the files that are its arguments, by the
 // headers that tail prints. A file may have a line that looks like one: then the
-// header itself comes where it is not due, and nothing is printed.
+// header itself comes where it is not due, and nothing is printed. Of a file of which
+// too few records are in so many bytes as short says, the number goes to stderr instead.
 const endsAwk = `
 function put(i, id, k) {
   id = path[i]; sub(/^.*\//, "", id); sub(/\.jsonl$/, "", id)
@@ -128,8 +132,9 @@ function put(i, id, k) {
 }
 BEGIN { files = ARGC; for (i = 1; i < files; i++) { path[i] = ARGV[i]; head["==> " ARGV[i] " <=="] = i } head["==> /dev/null <=="] = files; ARGC = 1 }
 substr($0, 1, 4) == "==> " && ($0 in head) { if (head[$0] <= at) { bad = 1; exit } at = head[$0]; read[at] = 1; next }
+{ size[at] += length($0) + 1 }
 $0 ~ types { line[at, count[at]++ % lines] = $0 }
-END { if (bad || at != files) exit 1; for (i = 1; i < files; i++) if (i in read) put(i) }
+END { if (bad || at != files) exit 1; for (i = 1; i < files; i++) if (i in read) if (short && count[i] < lines && size[i] >= short) print i >"/dev/stderr"; else put(i) }
 `
 
 // QueryPrelude defines the functions that Call goes by. Whatever the number of
@@ -175,10 +180,25 @@ fleet_end() {
   printf '%s tail %s\n' "$fleet_cn" "${fleet_id%.jsonl}"
   tail -c ` + tailBytes + ` "$1" | ` + onlyTurns + ` | tail -n ` + tailLines + `
 }
+# fleet_tails prints the ends of files, of so many bytes; see endsAwk for the second word.
+fleet_tails() {
+  fleet_n=$1 fleet_short=$2
+  shift 2
+  tail -c "$fleet_n" -- "$@" /dev/null 2>/dev/null | LC_ALL=C awk -v n="$fleet_cn" -v lines=` + tailLines + ` -v short="$fleet_short" -v types='` + told + `' '` + endsAwk + `' "$@"
+}
 fleet_ends() {
   [ $# -gt 0 ] || return 0
-  tail -c ` + tailBytes + ` -- "$@" /dev/null 2>/dev/null | LC_ALL=C awk -v n="$fleet_cn" -v lines=` + tailLines + ` -v types='` + told + `' '` + endsAwk + `' "$@" 2>/dev/null ||
-    for fleet_file in "$@"; do fleet_end "$fleet_file"; done
+  if { fleet_few=$(fleet_tails ` + mostlyBytes + ` ` + mostlyBytes + ` "$@" 2>&1 >&3 3>&-); } 3>&1; then
+    fleet_n=0 fleet_short=$fleet_nl$fleet_few$fleet_nl
+    for fleet_file; do
+      shift
+      fleet_n=$((fleet_n + 1))
+      case $fleet_short in *"$fleet_nl$fleet_n$fleet_nl"*) set -- "$@" "$fleet_file" ;; esac
+    done
+    [ $# -gt 0 ] || return 0
+    if fleet_tails ` + tailBytes + ` 0 "$@" 2>/dev/null; then return; fi
+  fi
+  for fleet_file; do fleet_end "$fleet_file"; done
 }
 # fleet_process takes one from a client up to its pane: the next one's id, its own, and what follows its name.
 fleet_process() {
