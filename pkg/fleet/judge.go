@@ -128,18 +128,24 @@ func clientPane(panes []tmux.Pane, table processes, alive map[int]bool, sessions
 // that it has started. Without a process table the pane that the client names has
 // to do.
 func sessionOf(p tmux.Pane, table processes, sessions []transcript.Session) (of *transcript.Session) {
-	for _, s := range sessions {
+	for i := range sessions {
+		s := &sessions[i]
 		if !s.Alive || s.Kind != "" && s.Kind != "interactive" {
 			continue
 		}
 		if table == nil && s.Pane != "" && s.Pane == p.ID {
-			return &s
+			of = s
+			break
 		}
 		if table != nil && table.under(s.PID, p.PID) && (of == nil || table.under(of.PID, s.PID)) {
-			of = &s
+			of = s
 		}
 	}
-	return of
+	if of == nil {
+		return nil
+	}
+	found := *of
+	return &found
 }
 
 func evidence(p tmux.Pane, s *transcript.Session, proc detect.Process, sys system) detect.Evidence {
