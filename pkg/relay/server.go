@@ -265,12 +265,22 @@ func (s *Server) afterSleep() []<-chan struct{} {
 	s.looked = ran
 	if slept > sleepGap {
 		s.opts.Say(fmt.Sprintf("this machine has slept for %v: every connection is asked whether it lives", slept.Round(time.Second)))
-		s.judged = nil
+		// One that still answers for the sleep before is not asked again, and waited for too.
+		s.judged = slices.DeleteFunc(s.judged, isClosed)
 		for _, h := range s.pools.all() {
 			s.judged = append(s.judged, h.Verify()) // five seconds at most
 		}
 	}
 	return s.judged
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // admit gives a caller a place, which leave gives back; false is that none is free.
