@@ -16,21 +16,37 @@ import (
 	"github.com/gofrs/flock"
 )
 
+// usualRuntime is where XDG_RUNTIME_DIR mostly is, by the account's number.
+const usualRuntime = "/run/user"
+
 // Sockets gives the paths where a server of this account may listen, best first:
 // in the folder for such things ($XDG_RUNTIME_DIR; cron and services are not told
 // of it, so its usual place counts too), then in the account's state folder. No
 // other account can make or guess any of them.
 func Sockets() []string {
+	out, _ := Places()
+	return out
+}
+
+// Places is Sockets, and why the usual place of such a folder is none of them though
+// it is there: it is another account's, or open to others.
+func Places() (sockets []string, passed error) { return places(usualRuntime) }
+
+func places(runtime string) (out []string, passed error) {
 	const name = "claude-fleet/serve.sock"
-	var out []string
 	add := func(folder string) {
 		if path := filepath.Join(folder, name); filepath.IsAbs(folder) && !slices.Contains(out, path) {
 			out = append(out, path)
 		}
 	}
 	add(os.Getenv("XDG_RUNTIME_DIR"))
-	if usual := filepath.Join("/run/user", strconv.Itoa(os.Getuid())); len(out) == 0 && ownFolder(usual) == nil {
-		add(usual)
+	if len(out) == 0 {
+		usual := filepath.Join(runtime, strconv.Itoa(os.Getuid()))
+		if err := ownFolder(usual); err == nil {
+			add(usual)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			passed = err
+		}
 	}
 	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
 		add(state)
@@ -39,7 +55,7 @@ func Sockets() []string {
 	} else if home = here().Home; home != "" { // which may ask a directory service
 		add(filepath.Join(home, ".local", "state"))
 	}
-	return out
+	return out, passed
 }
 
 // ownFolder is nil if path is a folder of this account that no other can enter.
