@@ -229,6 +229,8 @@ func (s *Server) watch(ticks <-chan time.Time) {
 				s.drain("its program was replaced")
 			case !s.l.standing():
 				s.drain("its socket was taken away")
+			case !s.l.locked(): // another may begin, and take the socket
+				s.drain("its lock was taken away")
 			}
 			s.pools.sweep(now)
 			s.kept.sweep(now)

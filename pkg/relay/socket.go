@@ -168,6 +168,16 @@ func (l *listener) standing() bool {
 	return err == nil && os.SameFile(now, l.file)
 }
 
+// locked is whether the lock that it has is still what another would have to get.
+func (l *listener) locked() bool {
+	mine, err := l.lock.Stat()
+	if err != nil {
+		return false
+	}
+	now, err := os.Lstat(l.path + ".lock")
+	return err == nil && os.SameFile(now, mine)
+}
+
 // remove takes the socket away, so that callers go direct at once.
 func (l *listener) remove() {
 	if l.standing() {

@@ -24,7 +24,7 @@ func TestListenPlace(t *testing.T) {
 			t.Errorf("%s: %v, %v", file, st.Mode(), err)
 		}
 	}
-	if !l.standing() {
+	if !l.standing() || !l.locked() {
 		t.Error("it does not stand")
 	}
 	if err := os.Remove(path); err != nil {
