@@ -78,6 +78,8 @@ func (a *app) serve(ctx context.Context, idle time.Duration) error {
 	switch {
 	case errors.Is(err, relay.ErrRunning):
 		return &fleet.Error{Class: fleet.ClassRefused, Msg: err.Error(), Hint: "claude-fleet serve --status tells of it, and --stop ends it; one that answers neither has to be killed", Err: err}
+	case errors.Is(err, relay.ErrNoRuntime):
+		return &fleet.Error{Class: fleet.ClassFailed, Msg: "can't listen: " + err.Error(), Hint: "the system makes that folder when you log in: log in, or (for an account without logins) have it made by loginctl enable-linger; or unset XDG_RUNTIME_DIR, and the socket is in $XDG_STATE_HOME or ~/.local/state", Err: err}
 	case err != nil:
 		return &fleet.Error{Class: fleet.ClassFailed, Msg: "can't listen: " + err.Error(), Hint: "the socket's folder has to be yours alone (chmod 700), its path free and short; or set XDG_RUNTIME_DIR to another folder of your own", Err: err}
 	}

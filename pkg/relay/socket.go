@@ -19,6 +19,9 @@ import (
 // usualRuntime is where XDG_RUNTIME_DIR mostly is, by the account's number.
 const usualRuntime = "/run/user"
 
+// name is that of the socket in a folder for such things.
+const name = "claude-fleet/serve.sock"
+
 // Sockets gives the paths where a server of this account may listen, best first:
 // in the folder for such things ($XDG_RUNTIME_DIR; cron and services are not told
 // of it, so its usual place counts too), then in the account's state folder. No
@@ -33,7 +36,6 @@ func Sockets() []string {
 func Places() (sockets []string, passed error) { return places(usualRuntime) }
 
 func places(runtime string) (out []string, passed error) {
-	const name = "claude-fleet/serve.sock"
 	add := func(folder string) {
 		if path := filepath.Join(folder, name); filepath.IsAbs(folder) && !slices.Contains(out, path) {
 			out = append(out, path)
@@ -96,6 +98,10 @@ func ownGround(path string) error {
 	}
 }
 
+// ErrNoRuntime is that of an XDG_RUNTIME_DIR which is not there. The system makes it,
+// at a login and with the modes that it has to have; one of ours would be in its way.
+var ErrNoRuntime = errors.New("the folder that XDG_RUNTIME_DIR names is not there")
+
 // ErrRunning is that of a server where another one holds the socket.
 var ErrRunning = errors.New("a server runs already")
 
@@ -114,6 +120,11 @@ func listen(path string) (*listener, error) {
 		return nil, fmt.Errorf("the path of the socket has %d bytes, and this system lets one have %d: %s", n, maxSocketPath, path)
 	}
 	folder := filepath.Dir(path)
+	if runtime := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(runtime) && path == filepath.Join(runtime, name) {
+		if _, err := os.Stat(runtime); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%w: %s", ErrNoRuntime, runtime)
+		}
+	}
 	if err := ownGround(folder); err != nil {
 		return nil, err
 	}

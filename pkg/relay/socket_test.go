@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -146,5 +147,28 @@ func TestPlaces(t *testing.T) {
 		if told.all() != c.says {
 			t.Errorf("%s: said %q, want %q", c.name, told.all(), c.says)
 		}
+	}
+}
+
+// TestNoRuntime makes no folder that is the system's to make, and any other.
+func TestNoRuntime(t *testing.T) {
+	path := socket(t)
+	there := filepath.Dir(filepath.Dir(path))
+	missing := filepath.Join(there, "run")
+	t.Setenv("XDG_RUNTIME_DIR", missing)
+	if _, err := listen(filepath.Join(missing, name)); !errors.Is(err, ErrNoRuntime) || !strings.Contains(err.Error(), missing) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Lstat(missing); err == nil {
+		t.Error("it was made")
+	}
+	t.Setenv("XDG_RUNTIME_DIR", there)
+	for _, folder := range []string{there, filepath.Join(there, "state")} {
+		l, err := listen(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.remove()
+		_ = l.lock.Close()
 	}
 }
