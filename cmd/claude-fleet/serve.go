@@ -104,12 +104,23 @@ func (a *app) serveStatus(ctx context.Context) error {
 	fmt.Fprintf(a.out, "running for %s%s\n", time.Since(i.Since).Round(time.Second), ending)
 	fmt.Fprintf(a.out, "version      %s\nprocess      %d\nsocket       %s\n", i.Version, i.PID, i.Socket)
 	fmt.Fprintf(a.out, "calls        %d so far, %d under way\n", i.Calls, i.Callers)
+	if i.Idle != nil {
+		fmt.Fprintf(a.out, "ends         %s\n", afterIdle(*i.Idle))
+	}
 	fmt.Fprintf(a.out, "looks kept   %d\n", i.Kept)
 	fmt.Fprintf(a.out, "connections  %d\n", len(i.Connections))
 	for _, c := range i.Connections {
 		fmt.Fprintln(a.out, a.clip(fmt.Sprintf("  %s, for %s", c.Destination, time.Since(c.Since).Round(time.Second))))
 	}
 	return nil
+}
+
+// afterIdle says after how long without a call a server ends.
+func afterIdle(seconds float64) string {
+	if seconds <= 0 {
+		return "not by itself when nobody calls"
+	}
+	return "when nobody has called for " + (time.Duration(seconds * float64(time.Second))).Round(time.Millisecond).String()
 }
 
 func (a *app) serveStop(ctx context.Context) error {

@@ -330,10 +330,11 @@ func (s *Server) count() {
 
 // info is what the server tells about itself.
 func (s *Server) info() Info {
+	idle := s.opts.Idle.Seconds()
 	s.mu.Lock()
 	i := Info{
 		Version: s.hello.Version, PID: os.Getpid(), Socket: s.l.path, Since: s.since.Round(0),
-		Callers: s.running, Calls: s.calls, Ending: s.why != "",
+		Callers: s.running, Calls: s.calls, Idle: &idle, Ending: s.why != "",
 	}
 	s.mu.Unlock()
 	i.Kept = s.kept.count()
