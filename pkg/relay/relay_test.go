@@ -40,8 +40,9 @@ func TestCarry(t *testing.T) {
 	if err != nil || i.Calls != 3 || i.Callers != 0 || i.PID != os.Getpid() || len(i.Connections) != 1 || i.Connections[0].Destination != "box" || i.Socket != s.Socket() {
 		t.Errorf("%+v, %v", i, err)
 	}
-	if told.all() != "" {
-		t.Errorf("said %q", told.all())
+	used := "the connections of claude-fleet serve at " + path + " are used"
+	if want := strings.Join([]string{used, used, used}, "\n"); told.all() != want { // each program's own
+		t.Errorf("said %q, want %q", told.all(), want)
 	}
 }
 
