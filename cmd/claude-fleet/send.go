@@ -73,7 +73,7 @@ needed.`, fleet.JournalDays) + exitStatus(0, 1, 2, 3, 4, 5, 6, 7),
 	fl.BoolVar(&f.Queue, "queue", false, "let the client queue it behind a turn that runs")
 	fl.BoolVar(&f.ReplaceDraft, "replace-draft", false, "have the client put a draft aside for the prompt, and back")
 	fl.BoolVar(&f.wait, "wait", false, "wait until the turn has ended, and print its final text")
-	fl.DurationVar(&f.timeout, "timeout", time.Hour, "with --wait: how long to wait for the turn's end; without it, a host's deadline for a look, by default the table's")
+	fl.DurationVar(&f.timeout, "timeout", time.Hour, "with --wait: how long to wait for the turn's end, once the prompt was accepted; without it, a host's deadline for a look, by default the table's")
 	fl.BoolVarP(&f.yes, "yes", "y", false, "send to several hosts without asking")
 	return cmd
 }

@@ -78,6 +78,8 @@ func (a *app) serve(ctx context.Context, idle time.Duration) error {
 	switch {
 	case errors.Is(err, relay.ErrRunning):
 		return &fleet.Error{Class: fleet.ClassRefused, Msg: err.Error(), Hint: "claude-fleet serve --status tells of it, and --stop ends it; one that answers neither has to be killed", Err: err}
+	case errors.Is(err, relay.ErrNoRuntime):
+		return &fleet.Error{Class: fleet.ClassFailed, Msg: "can't listen: " + err.Error(), Hint: "the system makes that folder when you log in: log in, or (for an account without logins) have it made by loginctl enable-linger; or unset XDG_RUNTIME_DIR, and the socket is in $XDG_STATE_HOME or ~/.local/state", Err: err}
 	case err != nil:
 		return &fleet.Error{Class: fleet.ClassFailed, Msg: "can't listen: " + err.Error(), Hint: "the socket's folder has to be yours alone (chmod 700), its path free and short; or set XDG_RUNTIME_DIR to another folder of your own", Err: err}
 	}
@@ -102,12 +104,23 @@ func (a *app) serveStatus(ctx context.Context) error {
 	fmt.Fprintf(a.out, "running for %s%s\n", time.Since(i.Since).Round(time.Second), ending)
 	fmt.Fprintf(a.out, "version      %s\nprocess      %d\nsocket       %s\n", i.Version, i.PID, i.Socket)
 	fmt.Fprintf(a.out, "calls        %d so far, %d under way\n", i.Calls, i.Callers)
+	if i.Idle != nil {
+		fmt.Fprintf(a.out, "ends         %s\n", afterIdle(*i.Idle))
+	}
 	fmt.Fprintf(a.out, "looks kept   %d\n", i.Kept)
 	fmt.Fprintf(a.out, "connections  %d\n", len(i.Connections))
 	for _, c := range i.Connections {
 		fmt.Fprintln(a.out, a.clip(fmt.Sprintf("  %s, for %s", c.Destination, time.Since(c.Since).Round(time.Second))))
 	}
 	return nil
+}
+
+// afterIdle says after how long without a call a server ends.
+func afterIdle(seconds float64) string {
+	if seconds <= 0 {
+		return "not by itself when nobody calls"
+	}
+	return "when nobody has called for " + (time.Duration(seconds * float64(time.Second))).Round(time.Millisecond).String()
 }
 
 func (a *app) serveStop(ctx context.Context) error {

@@ -65,6 +65,9 @@ type Error struct {
 
 // Error is "HOST: message" on one line; the hint is not part of it.
 func (e *Error) Error() string {
+	if e == nil { // an importer's mistake, which must not end its program
+		return "no error"
+	}
 	if e.Host == "" {
 		return e.Msg
 	}
@@ -72,7 +75,12 @@ func (e *Error) Error() string {
 }
 
 // Unwrap is the cause, such as a *transport.Error or context.DeadlineExceeded.
-func (e *Error) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.Err
+}
 
 // ClassOf classifies any error of this package, wrapped or joined: 0 for nil,
 // ClassFailed for a stranger and for an *Error without a class. Of several errors
@@ -84,7 +92,7 @@ func ClassOf(err error) Class {
 	var fe *Error
 	var ce *ConfigError
 	switch {
-	case errors.As(err, &fe) && fe.Class != 0:
+	case errors.As(err, &fe) && fe != nil && fe.Class != 0:
 		return fe.Class
 	case errors.As(err, &ce):
 		return ClassUsage
@@ -98,9 +106,9 @@ func HintOf(err error) string {
 	var fe *Error
 	var te *transport.Error
 	switch {
-	case errors.As(err, &fe) && fe.Hint != "":
+	case errors.As(err, &fe) && fe != nil && fe.Hint != "":
 		return fe.Hint
-	case errors.As(err, &te):
+	case errors.As(err, &te) && te != nil:
 		return te.Hint
 	}
 	return ""

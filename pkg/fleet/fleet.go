@@ -146,11 +146,13 @@ func (s *server) client(tell func(Notice)) *relay.Client {
 	if s == nil {
 		return nil
 	}
-	sockets := s.sockets
+	sockets, passed := s.sockets, error(nil)
 	if len(sockets) == 0 {
-		sockets = relay.Sockets()
+		sockets, passed = relay.Places()
 	}
-	return relay.NewClient(s.version, func(text string) { tell(Notice{Machine: "serve", Text: text, Minor: true}) }, sockets...)
+	c := relay.NewClient(s.version, func(text string) { tell(Notice{Machine: "serve", Text: text, Minor: true}) }, sockets...)
+	c.Pass(passed)
+	return c
 }
 
 // Close ends all calls that are under way, and then the connections; it returns within

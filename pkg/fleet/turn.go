@@ -60,7 +60,8 @@ const (
 )
 
 // SendAndWait is Send to several hosts at once, and WaitTurn for each. No turn is
-// waited for longer than limit; 0 is as long as the context lasts. Where Send finds
+// waited for longer than limit, which begins when its prompt was accepted: the sending
+// has bounds of its own. 0 is as long as the context lasts. Where Send finds
 // that a command has opened a dialog, that is the end. It yields each host's end as
 // it comes; for no host there is none.
 func (f *Fleet) SendAndWait(ctx context.Context, prompt string, o SendOptions, limit time.Duration, hosts ...Host) iter.Seq[Waited] {

@@ -50,13 +50,15 @@ type Client struct {
 	mine     hello // once it is known
 	offUntil time.Time
 	said     map[string]bool
+	passed   error // why a place is not among the sockets, until that is said
 	told     map[transport.Endpoint]bool
 	carried  map[transport.Endpoint]int // scripts that a server has run to their end
 }
 
 // NewClient gives the client of a program of this version (empty: what it was
 // built with) for the first server that answers at one of the sockets. say, which
-// may be nil, is told once each reason why a server that is there is not used.
+// may be nil, is told once that a server's connections are used, and each reason why
+// one that is there, or what else is at a socket's path, is not.
 func NewClient(version string, say func(string), sockets ...string) *Client {
 	if say == nil {
 		say = func(string) {}
@@ -88,29 +90,78 @@ func (c *Client) Carry(ctx context.Context, e transport.Endpoint, s transport.Sc
 		c.explain(err)
 		return transport.Result{}, direct("%w", err)
 	}
+	path := conn.RemoteAddr().String()
 	call := &call{client: c, conn: conn, endpoint: e, who: who}
 	res, err := call.follow(ctx)
 	if call.silent {
 		c.leave()
+		if ctx.Err() == nil {
+			c.explain(&atError{path, errSilent})
+		}
 	}
-	if errors.Is(err, transport.ErrNotCarried) {
-		c.explain(err)
+	switch {
+	case errors.Is(err, transport.ErrNotCarried):
+		c.explain(&atError{path, err})
+	case !errors.Is(err, transport.ErrCarrierLost) && !call.silent:
+		c.once("the connections of claude-fleet serve at " + path + " are used")
 	}
 	return res, err
 }
 
-// explain says why a server that is there is not used, once.
+// atError is why the server at a path is not used.
+type atError struct {
+	path string
+	err  error
+}
+
+func (e *atError) Error() string { return e.err.Error() }
+func (e *atError) Unwrap() error { return e.err }
+
+// explain says why a server that is there is not used, once, and what is done instead.
 func (c *Client) explain(err error) {
-	why := strings.TrimPrefix(err.Error(), transport.ErrNotCarried.Error()+": ")
 	if absent(err) || errors.Is(err, errOff) {
 		return
 	}
+	what := "the connections of claude-fleet serve are not used: "
+	if at, ok := errors.AsType[*atError](err); ok {
+		what = "the connections of claude-fleet serve at " + at.path + " are not used: "
+	}
+	c.once(what + reason(err) + "; this run connects by itself")
+}
+
+func reason(err error) string {
+	return strings.TrimPrefix(err.Error(), transport.ErrNotCarried.Error()+": ")
+}
+
+// once says text, unless it was said.
+func (c *Client) once(text string) {
 	c.mu.Lock()
-	first := !c.said[why] && len(c.said) < 16
-	c.said[why] = true
+	first := !c.said[text] && len(c.said) < 16
+	if first {
+		c.said[text] = true
+	}
 	c.mu.Unlock()
 	if first {
-		c.say("the connections of claude-fleet serve are not used: " + transport.Neutralise(why))
+		c.say(transport.Neutralise(text))
+	}
+}
+
+// Pass has the first call say why a place is not looked in, as Places tells; nil is
+// nothing.
+func (c *Client) Pass(why error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.passed = why
+}
+
+// passedOver says why a place is not looked in.
+func (c *Client) passedOver() {
+	c.mu.Lock()
+	why := c.passed
+	c.passed = nil
+	c.mu.Unlock()
+	if why != nil {
+		c.once("claude-fleet serve is not looked for in a folder: " + why.Error() + "; its other places are tried")
 	}
 }
 
@@ -121,6 +172,9 @@ func absent(err error) bool {
 
 // errBusy is that of a server which is full, or is ending.
 var errBusy = errors.New("it takes no more calls now")
+
+// errSilent is that of one which went, or hung, amid a call.
+var errSilent = errors.New("it fell silent amid a call")
 
 // errOff is that of a server which was of no use just now.
 var errOff = errors.New("left alone")
@@ -136,6 +190,7 @@ func (c *Client) reach(ctx context.Context) (*net.UnixConn, error) {
 	conn, theirs, err := c.greet(ctx, greetPatience)
 	if err == nil {
 		if err = c.fits(theirs); err != nil {
+			err = &atError{conn.RemoteAddr().String(), err}
 			_ = conn.Close()
 		}
 	}
@@ -189,11 +244,15 @@ func (c *Client) greet(ctx context.Context, patience time.Duration) (*net.UnixCo
 	if err != nil {
 		return nil, theirs, err
 	}
+	c.passedOver()
 	err = fs.ErrNotExist
-	for _, path := range c.sockets {
+	for i, path := range c.sockets {
 		conn, derr := dial(ctx, path, patience)
 		if derr != nil {
-			err = derr
+			err = &atError{path, derr}
+			if !absent(derr) && ctx.Err() == nil && i < len(c.sockets)-1 {
+				c.once("what listens at " + path + " is passed over: " + derr.Error() + "; " + c.sockets[i+1] + " is tried")
+			}
 			continue
 		}
 		_ = conn.SetDeadline(time.Now().Add(patience))
@@ -217,7 +276,7 @@ func (c *Client) greet(ctx context.Context, patience time.Duration) (*net.UnixCo
 			if errors.Is(ferr, io.EOF) {
 				ferr = errBusy
 			}
-			return nil, theirs, ferr
+			return nil, theirs, &atError{path, ferr}
 		}
 		_ = conn.SetDeadline(time.Time{})
 		return conn, theirs, nil

@@ -77,6 +77,38 @@ func TestAgents(t *testing.T) {
 	wantLogins(t, h, 1)
 }
 
+// TestIdentityAgent never uses a connection that the agent has made which was at the
+// path of ssh_config before, however the path is written.
+func TestIdentityAgent(t *testing.T) {
+	r, h, e := box(t, rig.HostSpec{})
+	path := socket(t)
+	serving(t, Options{}, path)
+	n := 0
+	for _, c := range []struct{ written, name string }{
+		{"%s", ""}, {"$FLEET_AGENT", "FLEET_AGENT"}, {"${FLEET_OTHER_AGENT}", "FLEET_OTHER_AGENT"}, {"SSH_AUTH_SOCK", "SSH_AUTH_SOCK"},
+	} {
+		with, without := agentWith(t, r.IdentityFile()), agentWith(t, "")
+		if c.name != "" {
+			t.Setenv(c.name, with)
+		}
+		written := strings.ReplaceAll(c.written, "%s", with)
+		e.ConfigFile = rewrite(t, r, "IdentityFile "+r.IdentityFile(), "", "IdentitiesOnly yes", "", "IdentityAgent none", "IdentityAgent "+written)
+		p := program(t, transport.Options{}, NewClient("", nil, path))
+		run(t, p, e, "true")
+		run(t, p, e, "true")
+		n++
+		wantLogins(t, h, n)
+		if err := os.Rename(without, with); err != nil {
+			t.Fatal(err)
+		}
+		_, err := p.Conn(e).Run(within(t, time.Minute), transport.Script{Text: "true"})
+		if k, _ := transport.KindOf(err); k != transport.KindAuth {
+			t.Errorf("IdentityAgent %s: another agent, without a key: %v", written, err)
+		}
+		wantLogins(t, h, n)
+	}
+}
+
 // TestEnvironments tells callers apart by what ssh_config makes of their variables,
 // and by no more.
 func TestEnvironments(t *testing.T) {

@@ -163,24 +163,46 @@ func TestPeer(t *testing.T) {
 	if !strings.Contains(told.all(), "its account is 65534, and not 0") {
 		t.Errorf("said %q", told.all())
 	}
-	theirs := filepath.Join(open, "theirs")
-	cmd := as("listen", theirs)
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
+	var mine said
+	for i, meet := range []func(string) error{
+		func(theirs string) error {
+			_, err := dial(context.Background(), theirs, greetDeadline)
+			return err
+		},
+		func(theirs string) error {
+			return carryBy(context.Background(), NewClient("", mine.say, theirs), transport.Script{})
+		},
+		func(theirs string) error {
+			c, _, err := NewClient("", mine.say, theirs, path).greet(context.Background(), greetDeadline)
+			if err != nil {
+				return err
+			}
+			return fmt.Errorf("the next one: %w", errors.Join(c.Close(), &peerError{}))
+		},
+	} {
+		theirs := filepath.Join(open, fmt.Sprint("theirs", i))
+		cmd := as("listen", theirs)
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(out, make([]byte, 2)); err != nil {
+			t.Fatal(err)
+		}
+		var pe *peerError
+		if err := meet(theirs); !errors.As(err, &pe) {
+			t.Errorf("another account's server: %v", err)
+		}
+		if got, _ := io.ReadAll(out); string(got) != `"" <nil>` {
+			t.Errorf("another account's server was told %s", got)
+		}
+		_ = cmd.Wait()
 	}
-	if err != nil {
-		t.Fatal(err)
+	if want := "the connections of claude-fleet serve at " + open + "/theirs1 are not used: its account is 65534, and not 0; this run connects by itself\n" +
+		"what listens at " + open + "/theirs2 is passed over: its account is 65534, and not 0; " + path + " is tried"; mine.all() != want {
+		t.Errorf("said %q, want %q", mine.all(), want)
 	}
-	if _, err := io.ReadFull(out, make([]byte, 2)); err != nil {
-		t.Fatal(err)
-	}
-	var pe *peerError
-	if _, err := dial(context.Background(), theirs, greetDeadline); !errors.As(err, &pe) {
-		t.Errorf("another account's server: %v", err)
-	}
-	if got, _ := io.ReadAll(out); string(got) != `"" <nil>` {
-		t.Errorf("another account's server was told %s", got)
-	}
-	_ = cmd.Wait()
 }

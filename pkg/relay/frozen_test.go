@@ -25,7 +25,8 @@ func TestFrozen(t *testing.T) {
 	cmd := child(t, serveEnv+"="+path)
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	there(t, path)
-	amid := NewClient("", nil, path)
+	var fell said
+	amid := NewClient("", fell.say, path)
 	p := program(t, transport.Options{}, amid)
 	began := filepath.Join(t.TempDir(), "began")
 	done := make(chan error, 1)
@@ -39,6 +40,9 @@ func TestFrozen(t *testing.T) {
 	}
 	if err := <-done; !errors.Is(err, transport.ErrCarrierLost) {
 		t.Errorf("amid a call: %v", err)
+	}
+	if want := "the connections of claude-fleet serve at " + path + " are not used: it fell silent amid a call; this run connects by itself"; fell.all() != want {
+		t.Errorf("said %q, want %q", fell.all(), want)
 	}
 	if _, err := amid.connect(context.Background(), transport.Script{}, e, &transport.Person{}); !errors.Is(err, errOff) {
 		t.Errorf("after that: %v", err)

@@ -288,27 +288,6 @@ func TestTerminated(t *testing.T) {
 	}
 }
 
-// TestSocketTaken ends a server that nobody finds any more.
-func TestSocketTaken(t *testing.T) {
-	path := socket(t)
-	s, err := Listen(Options{Idle: 400 * time.Millisecond}, path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	why := make(chan string)
-	s.mu.Lock()
-	s.last = time.Now().Add(time.Hour) // not idle
-	s.mu.Unlock()
-	go func() { why <- s.Serve(context.Background()) }()
-	there(t, path)
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	if got := <-why; got != "its socket was taken away" {
-		t.Errorf("ended since %q", got)
-	}
-}
-
 // TestReplaced ends a server whose program is another one by now, and hands on no
 // call to it meanwhile.
 func TestReplaced(t *testing.T) {

@@ -144,6 +144,9 @@ type Info struct {
 	// Callers is how many calls are under way, and Calls how many were carried.
 	Callers int `json:"callers"`
 	Calls   int `json:"calls"`
+	// Idle is after how many seconds without a call it ends; 0 is never, and nil is of a
+	// version that does not tell.
+	Idle *float64 `json:"idle_seconds,omitempty"`
 	// Ending is whether it takes no more calls.
 	Ending bool `json:"ending"`
 	// Kept is of how many things callers have left something for those after them.

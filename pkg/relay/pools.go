@@ -4,13 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/claude-fleet/claude-fleet/pkg/transport"
@@ -79,26 +76,12 @@ func (n needs) of(r *request) (env []string, dir, key string) {
 }
 
 // agentOf tells which socket the agent's is: another agent may be behind the same
-// path by now.
+// path by now. One that ssh_config names is among the settings of a connection.
 func agentOf(env []string) string {
 	for _, kv := range slices.Backward(env) {
-		name, ok := strings.CutPrefix(kv, "SSH_AUTH_SOCK=")
-		if !ok {
-			continue
+		if path, ok := strings.CutPrefix(kv, "SSH_AUTH_SOCK="); ok {
+			return transport.SocketID(path)
 		}
-		real, err := filepath.EvalSymlinks(name)
-		if err != nil || !filepath.IsAbs(name) { // an empty one is none, and would be this folder
-			return ""
-		}
-		st, err := os.Stat(real)
-		if err != nil {
-			return ""
-		}
-		id := fmt.Sprint(real, " ", st.ModTime().UnixNano())
-		if sys, ok := st.Sys().(*syscall.Stat_t); ok {
-			id += fmt.Sprint(" ", sys.Dev, " ", sys.Ino)
-		}
-		return id
 	}
 	return ""
 }

@@ -40,8 +40,9 @@ func TestCarry(t *testing.T) {
 	if err != nil || i.Calls != 3 || i.Callers != 0 || i.PID != os.Getpid() || len(i.Connections) != 1 || i.Connections[0].Destination != "box" || i.Socket != s.Socket() {
 		t.Errorf("%+v, %v", i, err)
 	}
-	if told.all() != "" {
-		t.Errorf("said %q", told.all())
+	used := "the connections of claude-fleet serve at " + path + " are used"
+	if want := strings.Join([]string{used, used, used}, "\n"); told.all() != want { // each program's own
+		t.Errorf("said %q, want %q", told.all(), want)
 	}
 }
 
@@ -72,7 +73,7 @@ func TestUnfit(t *testing.T) {
 	_, h, e := box(t, rig.HostSpec{})
 	path := socket(t)
 	s := serving(t, Options{Version: "v1.2.3"}, path)
-	var told said
+	var told, used said
 	for i, c := range []struct{ version, says string }{
 		{"v1.2.2", "it is version v1.2.3, and this is v1.2.2"},
 		{"", "it is version v1.2.3, and this is "},
@@ -88,9 +89,16 @@ func TestUnfit(t *testing.T) {
 	if i := s.info(); i.Calls != 0 || i.Ending {
 		t.Errorf("%+v", i)
 	}
-	p := program(t, transport.Options{}, NewClient("v1.2.3", told.say, path)) // the negative
+	if want := "the connections of claude-fleet serve at " + path + " are not used: "; strings.Count(told.all(), want) != 2 || strings.Count(told.all(), "; this run connects by itself") != 2 {
+		t.Errorf("said %q", told.all())
+	}
+	p := program(t, transport.Options{}, NewClient("v1.2.3", used.say, path)) // the negative
 	run(t, p, e, "true")
-	if i := s.info(); i.Calls != 1 {
+	run(t, p, transport.Endpoint{Destination: "box", ConfigFile: e.ConfigFile}, "true") // told once
+	if got, want := used.all(), "the connections of claude-fleet serve at "+path+" are used"; got != want {
+		t.Errorf("said %q, want %q", got, want)
+	}
+	if i := s.info(); i.Calls != 2 {
 		t.Errorf("%+v", i)
 	}
 	// A newer one ends it.

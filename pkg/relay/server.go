@@ -229,6 +229,8 @@ func (s *Server) watch(ticks <-chan time.Time) {
 				s.drain("its program was replaced")
 			case !s.l.standing():
 				s.drain("its socket was taken away")
+			case !s.l.locked(): // another may begin, and take the socket
+				s.drain("its lock was taken away")
 			}
 			s.pools.sweep(now)
 			s.kept.sweep(now)
@@ -265,12 +267,22 @@ func (s *Server) afterSleep() []<-chan struct{} {
 	s.looked = ran
 	if slept > sleepGap {
 		s.opts.Say(fmt.Sprintf("this machine has slept for %v: every connection is asked whether it lives", slept.Round(time.Second)))
-		s.judged = nil
+		// One that still answers for the sleep before is not asked again, and waited for too.
+		s.judged = slices.DeleteFunc(s.judged, isClosed)
 		for _, h := range s.pools.all() {
 			s.judged = append(s.judged, h.Verify()) // five seconds at most
 		}
 	}
 	return s.judged
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
 
 // admit gives a caller a place, which leave gives back; false is that none is free.
@@ -318,10 +330,11 @@ func (s *Server) count() {
 
 // info is what the server tells about itself.
 func (s *Server) info() Info {
+	idle := s.opts.Idle.Seconds()
 	s.mu.Lock()
 	i := Info{
 		Version: s.hello.Version, PID: os.Getpid(), Socket: s.l.path, Since: s.since.Round(0),
-		Callers: s.running, Calls: s.calls, Ending: s.why != "",
+		Callers: s.running, Calls: s.calls, Idle: &idle, Ending: s.why != "",
 	}
 	s.mu.Unlock()
 	i.Kept = s.kept.count()

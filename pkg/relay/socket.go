@@ -16,21 +16,39 @@ import (
 	"github.com/gofrs/flock"
 )
 
+// usualRuntime is where XDG_RUNTIME_DIR mostly is, by the account's number.
+const usualRuntime = "/run/user"
+
+// name is that of the socket in a folder for such things.
+const name = "claude-fleet/serve.sock"
+
 // Sockets gives the paths where a server of this account may listen, best first:
 // in the folder for such things ($XDG_RUNTIME_DIR; cron and services are not told
 // of it, so its usual place counts too), then in the account's state folder. No
 // other account can make or guess any of them.
 func Sockets() []string {
-	const name = "claude-fleet/serve.sock"
-	var out []string
+	out, _ := Places()
+	return out
+}
+
+// Places is Sockets, and why the usual place of such a folder is none of them though
+// it is there: it is another account's, or open to others.
+func Places() (sockets []string, passed error) { return places(usualRuntime) }
+
+func places(runtime string) (out []string, passed error) {
 	add := func(folder string) {
 		if path := filepath.Join(folder, name); filepath.IsAbs(folder) && !slices.Contains(out, path) {
 			out = append(out, path)
 		}
 	}
 	add(os.Getenv("XDG_RUNTIME_DIR"))
-	if usual := filepath.Join("/run/user", strconv.Itoa(os.Getuid())); len(out) == 0 && ownFolder(usual) == nil {
-		add(usual)
+	if len(out) == 0 {
+		usual := filepath.Join(runtime, strconv.Itoa(os.Getuid()))
+		if err := ownFolder(usual); err == nil {
+			add(usual)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			passed = err
+		}
 	}
 	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
 		add(state)
@@ -39,7 +57,7 @@ func Sockets() []string {
 	} else if home = here().Home; home != "" { // which may ask a directory service
 		add(filepath.Join(home, ".local", "state"))
 	}
-	return out
+	return out, passed
 }
 
 // ownFolder is nil if path is a folder of this account that no other can enter.
@@ -80,6 +98,10 @@ func ownGround(path string) error {
 	}
 }
 
+// ErrNoRuntime is that of an XDG_RUNTIME_DIR which is not there. The system makes it,
+// at a login and with the modes that it has to have; one of ours would be in its way.
+var ErrNoRuntime = errors.New("the folder that XDG_RUNTIME_DIR names is not there")
+
 // ErrRunning is that of a server where another one holds the socket.
 var ErrRunning = errors.New("a server runs already")
 
@@ -98,6 +120,11 @@ func listen(path string) (*listener, error) {
 		return nil, fmt.Errorf("the path of the socket has %d bytes, and this system lets one have %d: %s", n, maxSocketPath, path)
 	}
 	folder := filepath.Dir(path)
+	if runtime := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(runtime) && path == filepath.Join(runtime, name) {
+		if _, err := os.Stat(runtime); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%w: %s", ErrNoRuntime, runtime)
+		}
+	}
 	if err := ownGround(folder); err != nil {
 		return nil, err
 	}
@@ -150,6 +177,16 @@ func (l *listener) open() error {
 func (l *listener) standing() bool {
 	now, err := os.Lstat(l.path)
 	return err == nil && os.SameFile(now, l.file)
+}
+
+// locked is whether the lock that it has is still what another would have to get.
+func (l *listener) locked() bool {
+	mine, err := l.lock.Stat()
+	if err != nil {
+		return false
+	}
+	now, err := os.Lstat(l.path + ".lock")
+	return err == nil && os.SameFile(now, mine)
 }
 
 // remove takes the socket away, so that callers go direct at once.

@@ -1,10 +1,16 @@
 package relay
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/claude-fleet/claude-fleet/pkg/transport"
 )
 
 // TestListenPlace makes a socket for nobody else, and takes none away that is not its own.
@@ -19,7 +25,7 @@ func TestListenPlace(t *testing.T) {
 			t.Errorf("%s: %v, %v", file, st.Mode(), err)
 		}
 	}
-	if !l.standing() {
+	if !l.standing() || !l.locked() {
 		t.Error("it does not stand")
 	}
 	if err := os.Remove(path); err != nil {
@@ -100,5 +106,69 @@ func TestOwnFolder(t *testing.T) {
 	}
 	if _, err := os.Lstat(filepath.Join(folder, "s")); err == nil {
 		t.Error("a folder was made")
+	}
+}
+
+// TestPlaces looks in the usual folder where that is the account's own, says why where
+// it is not, and nothing where there is none or the environment names one.
+func TestPlaces(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", "/state")
+	const state = "/state/claude-fleet/serve.sock"
+	runtime := t.TempDir()
+	usual := filepath.Join(runtime, strconv.Itoa(os.Getuid()))
+	for _, c := range []struct {
+		name, named string
+		make        func() error
+		want        []string
+		says        string
+	}{
+		{"none", "", func() error { return nil }, []string{state}, ""},
+		{"own", "", func() error { return os.Mkdir(usual, 0o700) }, []string{usual + "/claude-fleet/serve.sock", state}, ""},
+		{"open", "", func() error { return os.Chmod(usual, 0o755) }, []string{state}, usual + " may be entered by others (mode 0755)"},
+		{"named", "/run/mine", func() error { return nil }, []string{"/run/mine/claude-fleet/serve.sock", state}, ""},
+	} {
+		t.Setenv("XDG_RUNTIME_DIR", c.named)
+		if err := c.make(); err != nil {
+			t.Fatal(err)
+		}
+		got, passed := places(runtime)
+		if says := fmt.Sprint(passed); !slices.Equal(got, c.want) || (passed != nil || c.says != "") && says != c.says {
+			t.Errorf("%s: %q, %v", c.name, got, passed)
+		}
+		var told said
+		client := NewClient("", told.say)
+		client.Pass(passed)
+		for range 2 {
+			_ = carryBy(t.Context(), client, transport.Script{})
+		}
+		if c.says != "" {
+			c.says = "claude-fleet serve is not looked for in a folder: " + c.says + "; its other places are tried"
+		}
+		if told.all() != c.says {
+			t.Errorf("%s: said %q, want %q", c.name, told.all(), c.says)
+		}
+	}
+}
+
+// TestNoRuntime makes no folder that is the system's to make, and any other.
+func TestNoRuntime(t *testing.T) {
+	path := socket(t)
+	there := filepath.Dir(filepath.Dir(path))
+	missing := filepath.Join(there, "run")
+	t.Setenv("XDG_RUNTIME_DIR", missing)
+	if _, err := listen(filepath.Join(missing, name)); !errors.Is(err, ErrNoRuntime) || !strings.Contains(err.Error(), missing) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Lstat(missing); err == nil {
+		t.Error("it was made")
+	}
+	t.Setenv("XDG_RUNTIME_DIR", there)
+	for _, folder := range []string{there, filepath.Join(there, "state")} {
+		l, err := listen(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.remove()
+		_ = l.lock.Close()
 	}
 }

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -34,6 +37,24 @@ func (a *agentConn) close() {
 		a.stop()
 		_ = a.conn.Close()
 	}
+}
+
+// SocketID tells the socket at path from another that is there later, as when an
+// agent was started anew. It is empty where there is none, or the path is not a
+// whole one.
+func SocketID(path string) string {
+	if !filepath.IsAbs(path) {
+		return ""
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	id := fmt.Sprint(st.ModTime().UnixNano())
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		id += fmt.Sprint(" ", sys.Dev, " ", sys.Ino)
+	}
+	return id
 }
 
 // agentKeys lists the agent's keys. An agent that is absent, silent or broken

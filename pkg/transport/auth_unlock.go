@@ -21,10 +21,16 @@ const skipHolds = time.Minute
 // unlocked them. Its zero value is empty.
 type keyring struct {
 	mu       sync.Mutex
-	turns    map[string]chan struct{}
+	turns    map[string]*turn // those that somebody has or waits for
 	unlocked map[ownedKey]ssh.Signer
 	skipped  map[ownedKey]time.Time
 	told     map[string]bool // the exposed files that the user has been told of
+}
+
+// turn is what one at a time has.
+type turn struct {
+	held   chan struct{} // has room for the one
+	wanted int           // by how many, with who has it; this is keyring.mu's
 }
 
 // ownedKey is a key file for one person: nobody uses what another unlocked.
@@ -49,18 +55,27 @@ func (k *keyring) take(ctx context.Context, what string) (release func(), _ erro
 	}
 	k.mu.Lock()
 	if k.turns == nil {
-		k.turns = map[string]chan struct{}{}
+		k.turns = map[string]*turn{}
 	}
-	turn := k.turns[what]
-	if turn == nil {
-		turn = make(chan struct{}, 1)
-		k.turns[what] = turn
+	t := k.turns[what]
+	if t == nil {
+		t = &turn{held: make(chan struct{}, 1)}
+		k.turns[what] = t
 	}
+	t.wanted++
 	k.mu.Unlock()
+	leave := func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if t.wanted--; t.wanted == 0 {
+			delete(k.turns, what)
+		}
+	}
 	select {
-	case turn <- struct{}{}:
-		return func() { <-turn }, nil
+	case t.held <- struct{}{}:
+		return func() { <-t.held; leave() }, nil
 	case <-ctx.Done():
+		leave()
 		return nil, context.Cause(ctx)
 	}
 }

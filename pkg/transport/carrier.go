@@ -39,7 +39,7 @@ func (c *carriedConn) Run(ctx context.Context, s Script) (Result, error) {
 		return c.sshConn.Run(ctx, s)
 	case errors.Is(err, ErrCarrierLost) && s.Repeatable && ctx.Err() == nil:
 		res, err = c.sshConn.Run(ctx, s)
-		if te, ok := errors.AsType[*Error](err); ok && !te.Started {
+		if te, ok := asError(err); ok && !te.Started {
 			again := *te // others may have the same one
 			again.Started = true
 			err = &again

@@ -81,17 +81,31 @@ type Error struct {
 
 // Error gives one line: endpoint, kind, cause.
 func (e *Error) Error() string {
+	if e == nil { // an importer's mistake, which must not end its program
+		return "no error"
+	}
 	return fmt.Sprintf("%s: %s: %v", e.Endpoint, e.Kind, e.Err)
 }
 
 // Unwrap gives the cause, so that errors.Is finds context.DeadlineExceeded,
 // context.Canceled, syscall.ECONNREFUSED and the like.
-func (e *Error) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.Err
+}
+
+// asError gives the outermost Error in err's chain; one that is nil is none.
+func asError(err error) (e *Error, ok bool) {
+	e, _ = errors.AsType[*Error](err)
+	return e, e != nil
+}
 
 // KindOf gives the kind of the outermost Error in err's chain; ok is false if
 // there is none.
 func KindOf(err error) (kind Kind, ok bool) {
-	if e, found := errors.AsType[*Error](err); found {
+	if e, found := asError(err); found {
 		return e.Kind, true
 	}
 	return 0, false
@@ -103,7 +117,7 @@ func Started(err error) bool {
 	if err == nil {
 		return true
 	}
-	if e, found := errors.AsType[*Error](err); found {
+	if e, found := asError(err); found {
 		return e.Started
 	}
 	return true

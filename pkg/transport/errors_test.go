@@ -164,3 +164,33 @@ func wantError(t *testing.T, err error, kind Kind, started bool, text, hint stri
 		t.Errorf("the hint acts on a terminal: %q", s)
 	}
 }
+
+// TestNilError has an Error that is nil be none, bare and wrapped.
+func TestNilError(t *testing.T) {
+	var none *Error
+	some := &Error{Kind: KindAuth, Err: errors.New("refused")}
+	for _, c := range []struct {
+		err     error
+		kind    Kind
+		started bool
+		text    string
+	}{
+		{none, 0, true, "no error"},
+		{fmt.Errorf("box: %w", none), 0, true, "box: no error"},
+		{some, KindAuth, false, some.Error()},
+		{fmt.Errorf("box: %w", some), KindAuth, false, "box: " + some.Error()},
+	} {
+		if k, ok := KindOf(c.err); k != c.kind || ok != (c.kind != 0) {
+			t.Errorf("%s: %v, %t", c.text, k, ok)
+		}
+		if got := Started(c.err); got != c.started {
+			t.Errorf("%s: started %t", c.text, got)
+		}
+		if got := c.err.Error(); got != c.text {
+			t.Errorf("%q, want %q", got, c.text)
+		}
+		if errors.Is(c.err, context.Canceled) {
+			t.Errorf("%s: is canceled", c.text)
+		}
+	}
+}

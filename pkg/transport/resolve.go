@@ -43,6 +43,7 @@ func (p *Pool) resolve(ctx context.Context, k routeKey) (*settings, *Error) {
 	if k.jump != "" {
 		s.proxyJump, s.proxyCommand = k.jump, ""
 	}
+	s.agentID = SocketID(s.agent) // with another agent it is another connection
 	// A user name in ssh_config may be any, such as one of Windows with its \.
 	if err := checkTarget(s.host, target{host: s.host}); err != nil {
 		return nil, &Error{Kind: KindConfig, Endpoint: e, Err: fmt.Errorf("ssh_config: %w", err), Hint: "mend HostName in ssh_config"}

@@ -32,6 +32,7 @@ type settings struct {
 	certificates  []string
 	onlyIdentity  bool
 	agent         string // socket; empty = none
+	agentID       string // of that socket as this was read; see SocketID
 	pubkey        bool
 	proxyJump     string
 	proxyCommand  string

@@ -1,0 +1,58 @@
+package relay
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+)
+
+// TestTaken ends a server that nobody finds any more, or beside which another one may
+// begin; where that has begun, its socket is left alone.
+func TestTaken(t *testing.T) {
+	for _, c := range []struct {
+		remove string
+		why    string
+		second bool
+	}{
+		{"", "its socket was taken away", false},
+		{".lock", "its lock was taken away", false},
+		{".lock", "its socket was taken away", true},
+	} {
+		path := socket(t)
+		s, err := Listen(Options{}, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		why := make(chan string)
+		ticks := make(chan time.Time)
+		go func() { why <- s.serveEvery(context.Background(), ticks) }()
+		there(t, path)
+		for range 2 { // a tick is taken when the one before it was dealt with
+			ticks <- time.Now()
+		}
+		if s.info().Ending {
+			t.Fatal("it ends while all is there")
+		}
+		if err := os.Remove(path + c.remove); err != nil {
+			t.Fatal(err)
+		}
+		if c.second {
+			serving(t, Options{}, path)
+		}
+		ticks <- time.Now()
+		select {
+		case got := <-why:
+			if got != c.why {
+				t.Errorf("without %q, another one there %t: ended since %q", c.remove, c.second, got)
+			}
+		case <-within(t, 20*time.Second).Done():
+			t.Fatalf("without %q, another one there %t: it goes on", c.remove, c.second)
+		}
+		if c.second {
+			there(t, path)
+		} else if _, err := os.Lstat(path); err == nil {
+			t.Errorf("without %q: the socket is still there", c.remove)
+		}
+	}
+}
