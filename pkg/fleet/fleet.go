@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sourcegraph/conc/pool"
@@ -206,11 +207,27 @@ func (h Host) endpoint() transport.Endpoint {
 
 func (f *Fleet) conn(h Host) transport.Conn { return f.conns.Conn(h.endpoint()) }
 
-// maxParallel bounds the machines that are spoken to at once; each costs a
-// socket and, while it is dialled, some CPU for the handshake.
-const maxParallel = 64
+const (
+	// maxParallel bounds the machines that are spoken to at once; each costs a
+	// socket and, while it is dialled, some CPU for the handshake.
+	maxParallel = 64
+	// overdue is after how long a machine counts as one that is waited for, and costs
+	// no more than its socket: the next one has its turn, however many are silent.
+	overdue = time.Second
+)
 
-// stream runs work for each item, at most maxParallel at once, and yields what
+// turnAt is a turn at what free has room for, which the caller has just filled. done
+// ends it; it is over anyway when it is overdue.
+func turnAt(free chan struct{}) (done func()) {
+	end := sync.OnceFunc(func() { <-free })
+	timer := time.AfterFunc(overdue, end)
+	return func() {
+		timer.Stop()
+		end()
+	}
+}
+
+// stream runs work for each item, maxParallel at once and those that are overdue, and yields what
 // they emit as it comes. work may call emit as often as it likes, from its own
 // goroutine. When the consumer stops or ctx ends, what is under way is cancelled
 // and waited for before stream returns.
@@ -227,9 +244,14 @@ func streamAll[T, R any](ctx context.Context, items []T, parallel int, work func
 		results := make(chan R)
 		go func() {
 			defer close(results)
-			p := pool.New().WithMaxGoroutines(max(1, parallel))
+			p, free := pool.New(), make(chan struct{}, max(1, parallel))
 			for _, item := range items {
-				p.Go(func() { work(ctx, item, func(r R) { results <- r }) })
+				free <- struct{}{} // soon: what goes on is overdue in a moment
+				done := turnAt(free)
+				p.Go(func() {
+					defer done()
+					work(ctx, item, func(r R) { results <- r })
+				})
 			}
 			p.Wait()
 		}()

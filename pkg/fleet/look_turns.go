@@ -2,10 +2,9 @@ package fleet
 
 import "context"
 
-// lookTurns bounds the looks that go on at once. Machines that did not answer when
-// they were last looked at have turns of their own: each look at one may last a
-// whole deadline, and those that answer would wait for it. So have those that were
-// not looked at yet.
+// lookTurns bounds the looks that go on at once and are not overdue. Machines that did
+// not answer when they were last looked at have turns of their own: those that answer
+// would wait for them. So have those that were not looked at yet.
 type lookTurns struct{ first, answering, silent chan struct{} }
 
 func newLookTurns() lookTurns {
@@ -24,7 +23,7 @@ func (t lookTurns) take(ctx context.Context, looked, answered bool) (done func()
 	}
 	select {
 	case free <- struct{}{}:
-		return func() { <-free }, true
+		return turnAt(free), true
 	case <-ctx.Done():
 		return nil, false
 	}
