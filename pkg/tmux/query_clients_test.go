@@ -28,9 +28,10 @@ func (m *machine) counting() clients {
 // look runs a query; of a client that is the nth, before goes ahead.
 func (c clients) look(q Query, nth int, before string) (snap Snapshot, n int, err error) {
 	c.t.Helper()
-	// The clients' part of a pipe is a subshell, hence the file.
-	stand := "counted=" + transport.Quote(c.home+"/counted") + "\n: > $counted\ntmux() { echo \"$*\" >> $counted\nif [ $(wc -l < $counted) -eq " + string(rune('0'+nth)) + " ]; then\n:\n" +
-		strings.ReplaceAll(before, "tmux ", c.program+" ") + "\nfi\n" + c.program + " \"$@\"; }\n"
+	counted := transport.Quote(c.home + "/counted")
+	c.write("standing/tmux", "#!/bin/sh\necho \"$*\" >> "+counted+"\nif [ $(wc -l < "+counted+") -eq "+string(rune('0'+nth))+" ]; then\n:\n"+
+		strings.ReplaceAll(before, "tmux ", c.program+" ")+"\nfi\nexec "+c.program+" \"$@\"\n")
+	stand := "counted=" + counted + "\n: > $counted\nPATH=" + transport.Quote(c.home+"/standing") + ":$PATH\n"
 	out := c.run(c.t.Context(), stand+q.Fragment()+"\nprintf '\\nCOUNTED\\n'; cat $counted")
 	out, calls, _ := bytes.Cut(out, []byte("\nCOUNTED\n"))
 	snap, err = q.Parse(out)

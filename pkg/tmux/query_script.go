@@ -106,8 +106,9 @@ const QueryPrelude = `fleet_quick() {
   done
   fleet_lists "$@"
 }
+# fleet_lists is for a subshell, which becomes the client.
 fleet_lists() {
-  tmux -u display-message -p "$fleet_qn server #{version}" ';' display-message -p "$fleet_qn now %s" ';' \
+  exec tmux -u display-message -p "$fleet_qn server #{version}" ';' display-message -p "$fleet_qn now %s" ';' \
     list-panes -a -F "$fleet_qn	list	` + listFormat + `" ';' display-message -p "$fleet_qn listed" ';' \
     list-panes -a -F "$fleet_qn	pane	` + paneFormat + `" ';' list-panes -a -F "$fleet_qn	about	` + aboutFormat + `" ';' \
     list-panes -a -F "$fleet_qn	path	#{pane_id}	#{pane_current_path}" ';' list-panes -a -F "$fleet_qn	title	#{pane_id}	#{pane_title}" ';' \
