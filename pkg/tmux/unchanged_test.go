@@ -157,7 +157,7 @@ func TestUnchangedMany(t *testing.T) {
 // told.
 func TestUnchangedOffer(t *testing.T) {
 	at := time.Unix(1_800_000_000, 0)
-	good := Snapshot{Version: "3.3a", Time: at, Panes: []Pane{{ID: "%1", PID: 7, Screen: []byte("x"), Activity: at.Add(-quiet), Drawn: at}}}
+	good := Snapshot{Version: "3.3a", Time: at, read: time.Now(), Panes: []Pane{{ID: "%1", PID: 7, Screen: []byte("x"), Activity: at.Add(-quiet), Drawn: at}}}
 	for name, c := range map[string]struct {
 		spoil func(s *Snapshot, p *Pane)
 		offer bool
@@ -167,6 +167,10 @@ func TestUnchangedOffer(t *testing.T) {
 		"3.0":                 {func(s *Snapshot, p *Pane) { s.Version = "3.0" }, true},
 		"the next one":        {func(s *Snapshot, p *Pane) { s.Version = "next-3.8" }, true},
 		"printed long ago":    {func(s *Snapshot, p *Pane) { s.Time = at.Add(drawnAge) }, false},
+		"seen before":         {func(s *Snapshot, p *Pane) { s.read = s.read.Add(-drawnAge / 2) }, true},
+		"seen long ago":       {func(s *Snapshot, p *Pane) { s.read = s.read.Add(-drawnAge) }, false},
+		"and we slept":        {func(s *Snapshot, p *Pane) { s.read = s.read.Round(0).Add(-drawnAge) }, false},
+		"both together":       {func(s *Snapshot, p *Pane) { s.Time, s.read = at.Add(drawnAge/2), s.read.Add(-drawnAge/2) }, false},
 		"output a moment ago": {func(s *Snapshot, p *Pane) { p.Activity = p.Activity.Add(time.Second) }, false},
 		"output unknown":      {func(s *Snapshot, p *Pane) { p.Activity = time.Time{} }, false},
 		"no screen":           {func(s *Snapshot, p *Pane) { p.Screen = nil }, false},
