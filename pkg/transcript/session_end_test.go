@@ -41,6 +41,11 @@ func TestQueryEnds(t *testing.T) {
 		"one that is too large":    conversed(2, 300_000, 0, ""),
 		"small ones behind noise":  conversed(200, 400, 12, noise),
 	}
+	// The client writes the type of what the model said behind the message: the rest of a
+	// record that begins before what is read first looks like one.
+	across, want := said(30, 5_700, 12)
+	across = strings.NewReplacer(`"type":"user",`, "", `"cwd":`, `"type":"user","cwd":`).Replace(across)
+	all["one across the border"] = conversation{across, want}
 	names := slices.Sorted(maps.Keys(all))
 	pids := []int{os.Getpid(), os.Getppid()}
 	for _, kit := range append([]string{""}, kits(t)...) {
