@@ -25,12 +25,13 @@ const (
 // each, whatever monitor-activity says (3.3a).
 func (q Query) Unchanged(last Snapshot) Query {
 	q.drawn, q.last = map[string]Pane{}, last
-	if !last.compares() {
+	if !last.compares() || last.read.IsZero() {
 		return q
 	}
+	since := max(q.asked.Sub(last.read), q.asked.Round(0).Sub(last.read.Round(0))) // the first leaves out that we slept
 	for _, p := range last.Panes {
 		if validPane(p.ID) && p.Screen != nil && !p.InMode && !p.Dead && !p.Activity.IsZero() &&
-			p.Drawn.Sub(p.Activity) >= quiet && last.Time.Sub(p.Drawn) < drawnAge {
+			p.Drawn.Sub(p.Activity) >= quiet && last.Time.Sub(p.Drawn)+max(since, 0) < drawnAge {
 			q.drawn[p.ID] = p
 		}
 	}
