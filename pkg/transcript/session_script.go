@@ -123,7 +123,8 @@ BEGIN {
 // endsAwk prints the last records of each of the files that are its arguments, by the
 // headers that tail prints. A file may have a line that looks like one: then the
 // header itself comes where it is not due, and nothing is printed. Of a file of which
-// too few records are in so many bytes as short says, the number goes to stderr instead.
+// too few records are in so many bytes as short says, the number goes to stderr instead;
+// the first line is none of them, as its beginning may not have been read.
 const endsAwk = `
 function put(i, id, k) {
   id = path[i]; sub(/^.*\//, "", id); sub(/\.jsonl$/, "", id)
@@ -132,9 +133,9 @@ function put(i, id, k) {
 }
 BEGIN { files = ARGC; for (i = 1; i < files; i++) { path[i] = ARGV[i]; head["==> " ARGV[i] " <=="] = i } head["==> /dev/null <=="] = files; ARGC = 1 }
 substr($0, 1, 4) == "==> " && ($0 in head) { if (head[$0] <= at) { bad = 1; exit } at = head[$0]; read[at] = 1; next }
-{ size[at] += length($0) + 1 }
-$0 ~ types { line[at, count[at]++ % lines] = $0 }
-END { if (bad || at != files) exit 1; for (i = 1; i < files; i++) if (i in read) if (short && count[i] < lines && size[i] >= short) print i >"/dev/stderr"; else put(i) }
+{ first = !size[at]; size[at] += length($0) + 1 }
+$0 ~ types { cut[at] += first; line[at, count[at]++ % lines] = $0 }
+END { if (bad || at != files) exit 1; for (i = 1; i < files; i++) if (i in read) if (short && count[i] - cut[i] < lines && size[i] >= short) print i >"/dev/stderr"; else put(i) }
 `
 
 // QueryPrelude defines the functions that Call goes by. Whatever the number of
