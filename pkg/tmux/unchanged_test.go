@@ -191,6 +191,22 @@ func TestUnchangedOffer(t *testing.T) {
 	}
 }
 
+// TestUnchangedAll asks for all panes by what it knows, as for those of some sessions.
+func TestUnchangedAll(t *testing.T) {
+	m := newMachine(t, "")
+	m.pane("a", "/bin/sh", "-c", "printf 'some text'; exec sleep 1000")
+	last := m.quietly(1, "a")
+	q := NewQueryAll().After(last).Unchanged(last)
+	out, err := exec.Command("sh", "-c", q.Fragment()).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap, err := q.Parse(out)
+	if err != nil || !bytes.Contains(out, []byte(q.nonce+" same ")) || !bytes.Equal(snap.Session("a")[0].Screen, last.Session("a")[0].Screen) {
+		t.Errorf("%v: %+v", err, snap)
+	}
+}
+
 // TestUnchangedClock trusts no time where the clock has not gone on as ours did.
 func TestUnchangedClock(t *testing.T) {
 	at, ours := time.Unix(1_800_000_000, 0), time.Now()
