@@ -41,7 +41,7 @@ func TestLookClock(t *testing.T) {
 		s := look()
 		return s.pane.Drawn.Before(g.memory.sight.snap.Time), s.pane.Drawn.String()
 	})
-	ahead := g.memory.sight.snap.Time.Add(30 * time.Second)
+	ahead := g.memory.sight.snap.Time.Add(8 * time.Second)
 	g.memory.sight.snap.Time = ahead
 	if s := look(); !g.memory.sight.snap.Time.Before(ahead) || !s.pane.Drawn.Equal(g.memory.sight.snap.Time) {
 		t.Errorf("printed at %v, and looked at %v", s.pane.Drawn, g.memory.sight.snap.Time)

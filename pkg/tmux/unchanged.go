@@ -12,14 +12,15 @@ const (
 	// whole seconds, and a clock that is set back by less than two goes unseen.
 	quiet = 3 * time.Second
 	// drawnAge is how long a screen is told that is not printed again.
-	drawnAge = time.Minute
+	drawnAge = 20 * time.Second
 )
 
 // Unchanged is the query of one who has seen last of that machine, and to whom a
 // screen need not be printed again whose pane has had no output since: Parse takes it
 // from last. A screen changes without any where somebody resets the terminal (send-keys
-// -R), or moves the pane to another window and back. So each is printed once a minute
-// at least, and this is for looks that only tell, and not for typing by.
+// -R, with the cursor at 0,0), or swaps the pane into another window and back while it
+// has output. So each is printed every 20 seconds at least, and this is for looks that
+// only tell, and not for typing by.
 //
 // It goes by the time of a window's last output, which tmux 3.0 and newer keep for
 // each, whatever monitor-activity says (3.3a).
