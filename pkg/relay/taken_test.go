@@ -24,23 +24,17 @@ func TestTaken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		why := make(chan string)
+		why := make(chan string, 1)
 		ticks := make(chan time.Time)
 		go func() { why <- s.serveEvery(context.Background(), ticks) }()
 		there(t, path)
-		for range 2 { // a tick is taken when the one before it was dealt with
-			ticks <- time.Now()
-		}
-		if s.info().Ending {
-			t.Fatal("it ends while all is there")
-		}
 		if err := os.Remove(path + c.remove); err != nil {
 			t.Fatal(err)
 		}
 		if c.second {
 			serving(t, Options{}, path)
 		}
-		ticks <- time.Now()
+		ticks <- time.Now() // the first: with one before it nobody knows whether that was dealt with
 		select {
 		case got := <-why:
 			if got != c.why {
@@ -54,5 +48,35 @@ func TestTaken(t *testing.T) {
 		} else if _, err := os.Lstat(path); err == nil {
 			t.Errorf("without %q: the socket is still there", c.remove)
 		}
+	}
+}
+
+// TestStanding goes on while all is there.
+func TestStanding(t *testing.T) {
+	path := socket(t)
+	s, err := Listen(Options{}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	why := make(chan string, 1)
+	ticks := make(chan time.Time)
+	go func() { why <- s.serveEvery(ctx, ticks) }()
+	there(t, path)
+	for range 3 { // a tick is taken when the one before it was dealt with
+		select {
+		case ticks <- time.Now():
+		case got := <-why:
+			t.Fatalf("it ends while all is there, since %q", got)
+		}
+	}
+	if s.info().Ending {
+		t.Error("it ends while all is there")
+	}
+	cancel()
+	select {
+	case <-why:
+	case <-within(t, 20*time.Second).Done():
+		t.Fatal("it does not end with its context")
 	}
 }
