@@ -19,8 +19,8 @@ import (
 // usualRuntime is where XDG_RUNTIME_DIR mostly is, by the account's number.
 const usualRuntime = "/run/user"
 
-// name is that of the socket in a folder for such things.
-const name = "claude-fleet/serve.sock"
+// socketName is that of the socket in a folder for such things.
+const socketName = "claude-fleet/serve.sock"
 
 // Sockets gives the paths where a server of this account may listen, best first:
 // in the folder for such things ($XDG_RUNTIME_DIR; cron and services are not told
@@ -37,7 +37,7 @@ func Places() (sockets []string, passed error) { return places(usualRuntime) }
 
 func places(runtime string) (out []string, passed error) {
 	add := func(folder string) {
-		if path := filepath.Join(folder, name); filepath.IsAbs(folder) && !slices.Contains(out, path) {
+		if path := filepath.Join(folder, socketName); filepath.IsAbs(folder) && !slices.Contains(out, path) {
 			out = append(out, path)
 		}
 	}
@@ -120,7 +120,7 @@ func listen(path string) (*listener, error) {
 		return nil, fmt.Errorf("the path of the socket has %d bytes, and this system lets one have %d: %s", n, maxSocketPath, path)
 	}
 	folder := filepath.Dir(path)
-	if runtime := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(runtime) && path == filepath.Join(runtime, name) {
+	if runtime := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(runtime) && path == filepath.Join(runtime, socketName) {
 		if _, err := os.Stat(runtime); errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%w: %s", ErrNoRuntime, runtime)
 		}

@@ -156,7 +156,7 @@ func TestNoRuntime(t *testing.T) {
 	there := filepath.Dir(filepath.Dir(path))
 	missing := filepath.Join(there, "run")
 	t.Setenv("XDG_RUNTIME_DIR", missing)
-	if _, err := listen(filepath.Join(missing, name)); !errors.Is(err, ErrNoRuntime) || !strings.Contains(err.Error(), missing) {
+	if _, err := listen(filepath.Join(missing, socketName)); !errors.Is(err, ErrNoRuntime) || !strings.Contains(err.Error(), missing) {
 		t.Errorf("%v", err)
 	}
 	if _, err := os.Lstat(missing); err == nil {
@@ -164,7 +164,7 @@ func TestNoRuntime(t *testing.T) {
 	}
 	t.Setenv("XDG_RUNTIME_DIR", there)
 	for _, folder := range []string{there, filepath.Join(there, "state")} {
-		l, err := listen(filepath.Join(folder, name))
+		l, err := listen(filepath.Join(folder, socketName))
 		if err != nil {
 			t.Fatal(err)
 		}
